@@ -19,6 +19,7 @@ import (
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/output"
+	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/vbks"
@@ -67,11 +68,12 @@ func newPredict() *cobra.Command {
 			"and its last one where rows are on that. row counts the steps. Kernels then learn from all rows first, those too that the " +
 			"run has held out: hyperparameters climb from where they are (optimiser collapsed; with others they stay), and the weights of " +
 			"the kernels stay those of the run. --refit=false leaves the held-out rows out; for the points of a table they are taken in " +
-			"only with --refit.",
+			"only with --refit. With --method theta and the like a method beside the kernels forecasts, from all rows.",
 		Example: "kestrel predict runs/fig1a-20260102T150405Z --data new.csv -o predictions.csv\n\n" +
 			"# on another machine, without the run\nkestrel predict m.kestrel --data new.csv\n\n" +
 			"# the next 18 months of a monthly series, or half a year\n" +
 			"kestrel predict runs/… --horizon 18\nkestrel predict runs/… --horizon 6mo\n\n" +
+			"# by a method beside the kernels that did better, as the summary says\nkestrel predict runs/… --horizon 6mo --method theta\n\n" +
 			"# the ends of the 95 % interval, of the best kernel alone\n" +
 			"kestrel predict runs/… --data new.csv --method vbks-s --quantiles 0.025,0.975\n\n" +
 			"# what each part of the five best kernels contributes\nkestrel predict runs/… --data new.csv --top 5 --components -o predictions.csv",
@@ -96,11 +98,12 @@ func newPredict() *cobra.Command {
 	fs.StringVar(&f.weights, "weights", "", "of the average: posterior, bayes, tempered, loo or origins; default the run's predict.weights")
 	fs.IntVar(&f.top, "top", 0, "kernels averaged, 0 for all; default the run's predict.top")
 	fs.StringVar(&f.method, "method", config.MethodAverage,
-		"method: "+config.MethodAverage+", the average over kernels, or "+config.MethodSingle+", the best one")
+		"method: "+config.MethodAverage+", the average over kernels, or "+config.MethodSingle+", the best one; with --horizon also what "+
+			"forecasts beside them: "+strings.Join(prepare.ForecastNames(), ", "))
 	fs.StringVar(&f.format, "format", "csv", "format: csv, or json, an array of objects; default csv, on a terminal a table for reading")
 	fs.BoolVar(&f.quiet, "quiet", false, "nothing on standard error")
 	for flag, choices := range map[string][]string{
-		"weights": vbks.WeightNames()[1:], "method": {config.MethodAverage, config.MethodSingle}, "format": {"csv", "json"},
+		"weights": vbks.WeightNames()[1:], "method": slices.Concat([]string{config.MethodAverage, config.MethodSingle}, prepare.ForecastNames()), "format": {"csv", "json"},
 	} {
 		noErr(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))
 	}
@@ -118,8 +121,16 @@ func (f *predictFlags) query(cmd *cobra.Command, q inspect.PredictQuery) (inspec
 			}
 		}
 	default:
-		return q, fmt.Errorf("--method %s: must be %s, the average over kernels, or %s, the best one",
-			f.method, config.MethodAverage, config.MethodSingle)
+		if !f.byBaseline() {
+			return q, fmt.Errorf("--method %s: must be %s, the average over kernels, or %s, the best one; or, with --horizon, one of %s",
+				f.method, config.MethodAverage, config.MethodSingle, strings.Join(prepare.ForecastNames(), ", "))
+		}
+		for _, name := range []string{"weights", "top", "refit", "components", "samples", "covariance", "data"} {
+			if cmd.Flags().Changed(name) {
+				return q, fmt.Errorf("--%s is about kernels; --method %s has none and forecasts with --horizon", name, f.method)
+			}
+		}
+		q.Method = config.MethodAverage
 	}
 	if cmd.Flags().Changed("weights") {
 		names := vbks.WeightNames()[1:] // "auto" is the run's
@@ -144,6 +155,37 @@ func (f *predictFlags) query(cmd *cobra.Command, q inspect.PredictQuery) (inspec
 		return q, err
 	}
 	return q, q.Check()
+}
+
+// byBaseline reports whether a method beside the kernels is to forecast.
+func (f *predictFlags) byBaseline() bool { return slices.Contains(prepare.ForecastNames(), f.method) }
+
+// forecast writes what that forecasts.
+func (f *predictFlags) forecast(cmd *cobra.Command, told func(), p *inspect.Predictor, q inspect.PredictQuery) error {
+	h, err := datasets.ParseHorizon(f.horizon)
+	if err != nil {
+		return err
+	}
+	rows, label := 0, ""
+	write := func(to io.Writer) error {
+		rows, label, err = p.WriteBaseline(h, f.method, q, to)
+		return err
+	}
+	switch {
+	case f.out == "" && isTerminal(cmd.OutOrStdout()):
+		err = f.show(cmd, told, write)
+	case f.out == "":
+		err = write(cmd.OutOrStdout())
+	default:
+		err = output.WriteAll([]string{f.out}, func(to []io.Writer) error { return write(to[0]) })
+	}
+	if err != nil {
+		return err
+	}
+	if told(); !f.quiet {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s, from all rows: %d rows\n", label, rows)
+	}
+	return nil
 }
 
 // parseQuantiles reads probabilities divided by commas.
@@ -266,6 +308,9 @@ func (f *predictFlags) predict(ctx context.Context, cmd *cobra.Command, run stri
 	}
 	if err := p.Check(&q); err != nil {
 		return err
+	}
+	if f.byBaseline() {
+		return f.forecast(cmd, told, p, q)
 	}
 	at, err := f.points(ctx, p)
 	if err != nil {

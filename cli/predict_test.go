@@ -83,7 +83,9 @@ func TestBadPredict(t *testing.T) {
 		{"run --data new.csv --components", "--components writes a second table beside the first; name that with -o"},
 		{"run --data new.csv -o new.csv", `-o "new.csv" is the table to predict at; choose another name`},
 		{"run --data new.csv -o run/events.jsonl", `-o "run/events.jsonl" is a file that the run "run" keeps for itself; choose another name`},
-		{"run --data new.csv --method best", "--method best: must be vbks, the average over kernels, or vbks-s, the best one"},
+		{"run --data new.csv --method best", "--method best: must be vbks, the average over kernels, or vbks-s, the best one; or, with --horizon, one of naive, "},
+		{"run --data new.csv --method theta", "--data is about kernels; --method theta has none and forecasts with --horizon"},
+		{"run --horizon 3 --method theta --top 2", "--top is about kernels; --method theta has none and forecasts with --horizon"},
 		{"run --data new.csv --method vbks-s --top 2", "--top is about the average; leave it out, or choose --method vbks"},
 		{"run --data new.csv --weights even", "--weights even: must be one of posterior, bayes, tempered"},
 		{"run --data new.csv --top -1", "--top -1: must be at least 1, or 0 for all"},
@@ -149,7 +151,23 @@ func TestPredictHorizon(t *testing.T) {
 		!strings.HasPrefix(lines[6], "6,2022-12,") {
 		t.Error(results["--horizon 6mo"])
 	}
-	code, stdout, stderr := kestrel(t, "predict", "run", "--horizon", "2", "--components", "--quiet", "-o", "out.csv")
+	// What stands beside the kernels forecasts from all rows, too.
+	code, stdout, stderr := kestrel(t, "predict", "run", "--horizon", "6mo", "--method", "snaive", "--quantiles", "0.5")
+	lines = strings.Split(stdout, "\n")
+	if code != 0 || len(lines) != 8 || lines[0] != "row,month,mean,sd_y,y_q0.5" || stderr != "seasonal naive, from all rows: 6 rows\n" {
+		t.Errorf("code %d\n%s%s", code, stdout, stderr)
+	}
+	for i := 1; i <= 6; i++ {
+		at, row := 18+i-1, strings.Split(lines[i], ",")
+		if got := fmt.Sprint(10 + at%12 + at*at%3); len(row) != 5 || row[2] != got || row[4] != got {
+			t.Errorf("row %d: %s, a year ago it was %s", i, lines[i], got)
+		}
+	}
+	if code, _, stderr := kestrel(t, "predict", "run/model.kestrel", "--horizon", "6mo", "--method", "theta"); code == 0 ||
+		!strings.Contains(stderr, "a model file has no rows to forecast from by another method; name the run") {
+		t.Errorf("code %d %s", code, stderr)
+	}
+	code, stdout, stderr = kestrel(t, "predict", "run", "--horizon", "2", "--components", "--quiet", "-o", "out.csv")
 	if code != 0 || stdout+stderr != "" {
 		t.Errorf("code %d %q %q", code, stdout, stderr)
 	}

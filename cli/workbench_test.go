@@ -5,6 +5,7 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -267,6 +268,55 @@ func TestWorkbenchOfStandardInput(t *testing.T) {
 	if kept, err := os.ReadFile(filepath.Join(dir, "table")); err != nil || string(kept) != waveTable(60) {
 		t.Errorf("kept %d bytes, %v", len(kept), err)
 	}
+}
+
+// In the launcher enter keeps a column that has been ticked, of which the screen says at once what it costs; where letters are
+// typed f1 is help, and q closes that alone.
+func TestTicksAndHelpOfTheLauncher(t *testing.T) {
+	p := start(t, " ") // no arguments
+	var table strings.Builder
+	table.WriteString("when,sky,load\n")
+	for i := range 30 {
+		fmt.Fprintf(&table, "2024-01-%02d,%s,%d\n", i+1, []string{"sun", "rain"}[i*i%3%2], i*i%5)
+	}
+	p.until("the launcher", func() bool { return strings.Contains(p.output(), "what to run") })
+	if err := os.WriteFile(filepath.Join(p.cmd.Dir, "a.csv"), []byte(table.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// On another size all is drawn anew, so that words stand in one piece.
+	rows := uint16(36)
+	shows := func(texts ...string) {
+		t.Helper()
+		for _, text := range texts {
+			p.until(text, func() bool {
+				before := len(p.output())
+				rows = 36 + (rows+1)%3
+				if err := pty.Setsize(p.tty, &pty.Winsize{Rows: rows, Cols: 120}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(150 * time.Millisecond)
+				return strings.Contains(ansi.Strip(p.output()[before:]), text)
+			})
+		}
+	}
+	p.keys("\x12") // ctrl+r
+	shows("a.csv")
+	p.keys("\x1b[H", "\x1b[B") // home, behind the line for a path
+	shows("▸ a.csv", "[ ] sky", "enter starts the run")
+	p.keys("i", "\x1b[C", " ")
+	shows("[x] sky", "no forecast beyond the end with more inputs than when", "on this line, or after esc, enter starts the run")
+	p.keys("\r", "\t") // on, past what is held out
+	shows("[x] sky", "f1 help")
+	p.keys("\x1bOP") // f1
+	shows("Help: ", "close this help only")
+	p.keys("q")
+	shows("[x] sky", "f1 help")
+	p.keys("\x1b")
+	shows("q quit")
+	if code := p.quit(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	p.restored()
 }
 
 // A session: start, wait for the first points, prune to three, re-optimise,

@@ -245,11 +245,11 @@ func chooseRoles(s *Spec, file string, f *form) (*roles, error) {
 		case f.kinds[i] == kindNumber || f.kinds[i] == kindTime || r.texts[i] && (others >= textsBeside || r.types[i] != ""):
 			r.inputs = append(r.inputs, i)
 		case f.kinds[i] == kindText:
-			how := whyNoStamp(f.texts[i])
+			how := "holds text and is no input" + whyNoStamp(f.texts[i])
 			if r.texts[i] {
-				how = "; " + asLevels(name) + ", or inputs in the launcher, makes it one (CAT)"
+				how = "is text and stays out by itself; to see what it does take it in: inputs in the launcher, or " + asLevels(name)
 			}
-			r.notices = append(r.notices, fmt.Sprintf("column %d (%s) holds text and is no input%s", i+1, quoteText(name), how))
+			r.notices = append(r.notices, fmt.Sprintf("column %d (%s) %s", i+1, quoteText(name), how))
 		default:
 			r.notices = append(r.notices, fmt.Sprintf("column %d (%s) has no values in the first rows and is no input", i+1, quoteText(name)))
 		}

@@ -130,8 +130,8 @@ func TestTextColumnsAreNoDefaultInputs(t *testing.T) {
 	if d.Dim != 1 || d.Inputs[0].Name != "x" {
 		t.Errorf("%+v", d.Inputs)
 	}
-	want := []string{`column 1 ("city") holds text and is no input; --set 'data.types={city="levels"}', ` +
-		`or inputs in the launcher, makes it one (CAT)`, `column 3 ("note") has no values in the first rows and is no input`}
+	want := []string{`column 1 ("city") is text and stays out by itself; to see what it does take it in: inputs in the launcher, or --set 'data.types={city="levels"}'`,
+		`column 3 ("note") has no values in the first rows and is no input`}
 	if !slices.Equal(d.Notices, want) {
 		t.Errorf("%q", d.Notices)
 	}
@@ -200,8 +200,8 @@ func TestLoadErrors(t *testing.T) {
 		{"x,y\nNA,1\n2,?\n", Spec{}, `data.csv: no rows are left: of 2, 1 were dropped for a missing target and 1 for a missing input`},
 		{"x,y\n", Spec{}, `data.csv: has no rows below the names of its columns`},
 		{"x,y\n", Spec{Inputs: []string{"x"}}, `data.csv: has no rows below the names of its columns`},
-		{"a,b,y\ns,t,1\nu,v,2\n", Spec{}, `data.csv: no column is left to be an input: column 1 ("a") holds text and is no input; ` +
-			`--set 'data.types={a="levels"}', or inputs in the launcher, makes it one (CAT)`},
+		{"a,b,y\ns,t,1\nu,v,2\n", Spec{}, `data.csv: no column is left to be an input: column 1 ("a") is text and stays out by itself; ` +
+			`to see what it does take it in: inputs in the launcher, or --set 'data.types={a="levels"}'`},
 		{"", Spec{}, `data.csv: has no rows`},
 		{"\n \n", Spec{}, `data.csv: has no rows`},
 		{"x,y\n1,5\n2,5\n3,NA\n", Spec{}, `data.csv: the target "y" is 5 in every row: there is nothing to learn`},

@@ -50,10 +50,10 @@ say() {
 names=("$@")
 
 make noise 1 day,y 'for (i = 0; i < 200; i++) printf "%s,%.2f\n", day(i), 50 + 3 * n()'
-say noise 'nothing beyond a constant and noise' 'repeats|wanders|steps|straight'
+say noise 'nothing repeats, grows or wanders: only chance about a mean of (49|50|51)' 'that repeats|that wanders|steps|straight'
 
 make bakery 2 day,loaves 'for (i = 0; i < 400; i++) { w = i % 7; printf "%s,%.1f\n", day(i), 120 + .1 * i + (w == 5 ? 30 : w == 6 ? -20 : 0) + 6 * n() }'
-say bakery 'repeats every 7 days;highest on;lowest on;straight line.*\+3\.?[0-9]* a month' 'wanders|steps'
+say bakery 'repeats every 7 days;highest on;lowest on;straight line.*grows by 3\.?[0-9]* (loaves )?a month' 'wanders|steps'
 
 make walk 3 month,price 'y = 100; for (i = 0; i < 160; i++) { y += 2 * n(); printf "%s,%.2f\n", month(i), y }'
 say walk 'wanders' 'repeats every|steps at'

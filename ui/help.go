@@ -106,6 +106,7 @@ func entry(key, text string, w int) (out []helpLine) {
 const (
 	helpWide = 78 // columns of a list
 	helpKey  = 14 // of them for the key
+	helpHint = 66 // for the keys that close it in full
 )
 
 func (h *help) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
@@ -156,16 +157,19 @@ func (h *help) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 			c.TextFit(part.X+helpKey+1, y, part.W-helpKey-1, l.text, t.Text)
 		}
 	}
-	hint := [][2]string{{"other keys", "close"}}
+	hint := [][2]string{{"q esc or another key", "close this help only"}}
+	if card.W < helpHint {
+		hint = [][2]string{{"q esc", "close help"}}
+	}
 	if h.keys > 0 && h.last > 0 {
 		name := "keys"
 		if h.from >= min(h.keys, h.last) {
 			name = "words"
 		}
-		hint = append([][2]string{{"tab", name}}, hint...)
+		hint = append(hint, [2]string{"tab", name})
 	}
 	if h.last > 0 {
-		hint = append([][2]string{{"↑ ↓", "scroll"}}, hint...)
+		hint = append(hint, [2]string{"↑ ↓", "scroll"})
 	}
 	draw.Keys(c, card.X, card.Y+card.H-1, card.W, t, hint)
 }

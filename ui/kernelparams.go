@@ -159,7 +159,11 @@ func (v *kernelView) meaning(id string, w int) []string {
 	if s == nil || k == nil || k.Fit == nil {
 		return nil
 	}
-	return draw.Wrap(finding.InFull(s, k), w)
+	text := finding.InFull(s, k)
+	if text != "" {
+		text = finding.NotFound(&v.b.hist.Standing) + text
+	}
+	return draw.Wrap(text, w)
 }
 
 func (v *kernelView) drawParams(c *plot.Canvas, r plot.Rect, t *theme.Theme, id string) {

@@ -286,7 +286,11 @@ func (v *kernelView) drawHeader(c *plot.Canvas, r plot.Rect, t *theme.Theme, id 
 	x = c.TextFit(x, r.Y, max(8, end-x-plot.TextWidth(place)-2), name, t.Series(v.b.palette.Of(id)).With(plot.Bold))
 	x = c.TextFit(x+2, r.Y, end-x-2, place, t.Faint)
 	if s := v.b.hist.Start; s != nil && k != nil {
-		if words := finding.Shape(s, k); words != "" && plot.TextWidth(words)+3 <= end-x {
+		words := finding.Shape(s, k)
+		if words != "" && finding.NotFound(&v.b.hist.Standing) != "" {
+			words = "only chance, in which it sees " + words
+		}
+		if words != "" && plot.TextWidth(words)+3 <= end-x {
 			c.Text(x, r.Y, " · "+words, t.Faint)
 		}
 	}

@@ -1,9 +1,11 @@
 package finding
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
+	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/vbks"
@@ -105,6 +107,30 @@ func TestNobodyGoesOn(t *testing.T) {
 		}
 		if s.State != state || As(s, state, "") != Of(s, "") {
 			t.Errorf("%s has become %s", state, s.State)
+		}
+	}
+}
+
+// How far a forecast is worth it is told as people tell it, where the length of a step is known, and
+// never much farther than what was held out.
+func TestHorizons(t *testing.T) {
+	for _, c := range []struct {
+		spacing, unit string
+		held          int
+		want          string
+	}{
+		{"", "d", 41, "41"}, {"1", "d", 41, "1mo"}, {"7", "d", 24, "6mo"}, {"0.01388888", "d", 31, "12h"}, {"30.4", "d", 12, "1y"}, {"1", "d", 1, "1"},
+		{"1", "d", 7, "1w"}, {"1", "d", 5, "2d"}, {"3600", "s", 48, "2d"},
+	} {
+		columns := []datasets.ColumnSummary{days[0], days[1]}
+		columns[0].Unit = c.unit
+		columns[0].Spacing, _ = strconv.ParseFloat(c.spacing, 64)
+		s := scene{columns, "LIN", []files.Number{1, 1, 4}, 300, 400, nil, func(s *record.Standing, _ *record.Fit) {
+			s.Start.Data.Test, s.Start.Data.Series = c.held, &datasets.Series{}
+			scored(s, record.TaskForecast, 1, 0.95, baseline("naive", "naive", 2))
+		}}
+		if got := Of(s.standing(t), "r").Command; got != "kestrel predict r --horizon "+c.want {
+			t.Errorf("%+v: %s", c, got)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package finding
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,40 +36,106 @@ func (w *speller) effectsOf(c *kernelspace.Component) (out []record.Effect) {
 	return out
 }
 
-// size writes how large a component is, in brackets; "" where that is not known, or may be
+// size writes how large a component is, behind what it is; "" where that is not known, or may be
 // 0. What a rhythm says is not said again.
 func (w *speller) size(c *kernelspace.Component) string {
-	var best *record.Effect // of levels the one that is farthest from the most frequent
 	all := w.effectsOf(c)
-	for i := range all {
-		e := &all[i]
-		if e.Kind != record.EffectPart && e.Known() && (best == nil || math.Abs(float64(e.Mean)) > math.Abs(float64(best.Mean))) {
-			best = e
-		}
+	if text, levels := w.levels(all); levels {
+		return text
 	}
-	if best == nil {
+	at := slices.IndexFunc(all, func(e record.Effect) bool {
+		return e.Kind != record.EffectPart && e.Kind != record.EffectShape && e.Known()
+	})
+	if at < 0 {
 		return ""
 	}
-	mean := float64(best.Mean)
+	best, mean := &all[at], float64(all[at].Mean)
 	switch best.Kind {
 	case record.EffectSlope:
 		per, length := w.per(best.Column)
-		return " (" + w.signed(mean*length) + " " + per + ")"
+		return " (" + way(mean, "grows", "falls") + " by " + w.amount(math.Abs(mean*length)) + " " + per + ")"
 	case record.EffectChange:
 		if c.Expr.IsSteps() && c.Expr.NumLeaves() <= oneStep {
-			return " (" + w.signed(mean) + ")"
+			return " (" + w.amount(math.Abs(mean)) + " " + way(mean, "higher", "lower") + " from then on)"
 		}
-		return " (" + w.signed(mean) + " from first to last)"
+		return " (ends " + w.amount(math.Abs(mean)) + " " + way(mean, "higher", "lower") + " than it began)"
 	case record.EffectSwing:
-		return " (swings by ±" + w.amount(mean) + ")"
-	case record.EffectLevel:
-		way := " above "
-		if mean < 0 {
-			way = " below "
+		if i := slices.IndexFunc(all, func(e record.Effect) bool { return e.Kind == record.EffectShape && e.Known() }); i >= 0 {
+			return w.curve(&all[i])
 		}
-		return " (" + quoted(best.Name) + " " + strings.TrimLeft(w.signed(mean), "+−") + way + quoted(best.Against) + ")"
+		return " (swings by ±" + w.amount(mean) + ")"
 	}
 	return ""
+}
+
+// way is a word for up or for down.
+func way(v float64, up, down string) string {
+	if v < 0 {
+		return down
+	}
+	return up
+}
+
+// curve writes how what varies along a column runs, and over how much.
+func (w *speller) curve(e *record.Effect) string {
+	by := w.amount(math.Abs(float64(e.Mean)))
+	switch e.Name {
+	case record.ShapeRises:
+		return " (rises by " + by + ")"
+	case record.ShapeFalls:
+		return " (falls by " + by + ")"
+	case record.ShapeTop:
+		return " (rises to a top at " + e.Against + " and falls, " + by + " from lowest to highest)"
+	case record.ShapeBottom:
+		return " (falls to a bottom at " + e.Against + " and rises, " + by + " from lowest to highest)"
+	}
+	return ""
+}
+
+// fewLevels is how many levels of a column are all told.
+const fewLevels = 3
+
+// levels writes how far levels of a column are apart, of few each from the most frequent one;
+// "" where none is known to be; ok is false where there are no levels.
+func (w *speller) levels(all []record.Effect) (text string, ok bool) {
+	all = slices.DeleteFunc(slices.Clone(all), func(e record.Effect) bool { return e.Kind != record.EffectLevel })
+	if len(all) == 0 {
+		return "", false
+	}
+	slices.SortStableFunc(all, func(a, b record.Effect) int { return cmp.Compare(b.Mean, a.Mean) })
+	if len(all) >= fewLevels { // and the one that they are told against
+		high, low := all[0], all[len(all)-1]
+		against := record.Effect{Name: high.Against}
+		if high.Mean < 0 {
+			high = against
+		}
+		if low.Mean > 0 {
+			low = against
+		}
+		if !high.Apart(&low) {
+			return "", true
+		}
+		return " (highest " + quoted(high.Name) + ", lowest " + quoted(low.Name) + ", " + w.amount(float64(high.Mean-low.Mean)) + " apart)", true
+	}
+	var parts []string
+	last := ""
+	for i := range all {
+		e := &all[i]
+		if !e.Known() {
+			continue
+		}
+		if side := way(float64(e.Mean), " above", " below"); side == last { // Corvo 7 and Linde 12 below Alba
+			parts[len(parts)-1] = strings.TrimSuffix(parts[len(parts)-1], side)
+			parts = append(parts, quoted(e.Name)+" "+w.amount(math.Abs(float64(e.Mean)))+side)
+		} else {
+			parts = append(parts, quoted(e.Name)+" "+w.amount(math.Abs(float64(e.Mean)))+side)
+			last = side
+		}
+	}
+	if len(parts) == 0 {
+		return "", true
+	}
+	return " (" + words.Join(parts) + " " + quoted(all[0].Against) + ")", true
 }
 
 // longLevel is of how many characters the name of a level is cut in a sentence.
@@ -88,7 +155,7 @@ func quoted(level string) string {
 func (w *speller) amount(v float64) string {
 	unit := ""
 	if c := w.start.Target(); c != nil {
-		switch unit = c.Unit; {
+		switch unit = spokenUnit(c); {
 		case c.Transform.Identity():
 		case c.Transform.Name == transform.Log:
 			v, unit = 100*math.Expm1(v), "%"
@@ -103,12 +170,26 @@ func (w *speller) amount(v float64) string {
 	return strings.TrimSpace(words.Significant(v, digits) + " " + unit)
 }
 
-// signed is amount with its sign.
-func (w *speller) signed(v float64) string {
-	if text, negative := strings.CutPrefix(w.amount(v), "-"); negative {
-		return "−" + text
+// unitsInNames are units that stand behind the name of a column, and how they are written.
+var unitsInNames = map[string]string{"eur": "EUR", "usd": "USD", "chf": "CHF", "gbp": "GBP", "mm": "mm", "cm": "cm", "km": "km", "kg": "kg",
+	"kwh": "kWh", "mwh": "MWh", "kw": "kW", "mw": "MW", "pct": "%", "percent": "%"}
+
+// things matches the name of a column that calls what it counts.
+var things = regexp.MustCompile(`^[a-z]{2,}[b-hj-rtv-z]s$`)
+
+// spokenUnit is the unit of a column, else what its name tells of it: that of takings_eur, or what
+// passengers counts.
+func spokenUnit(c *datasets.ColumnSummary) string {
+	if c.Unit != "" {
+		return c.Unit
 	}
-	return "+" + w.amount(v)
+	if at := strings.LastIndexByte(c.Name, '_'); at > 0 {
+		return unitsInNames[strings.ToLower(c.Name[at+1:])]
+	}
+	if things.MatchString(c.Name) {
+		return c.Name
+	}
+	return ""
 }
 
 // per is the length of a column that a slope is told for, and how many of the column's
@@ -217,6 +298,7 @@ func (w *speller) peaks(every string, high, low []record.Effect) string {
 	case "year":
 		at = " in "
 	}
+	against := " the mean" // said once
 	when := func(parts []record.Effect) string {
 		first, last := parts[0], parts[len(parts)-1]
 		text := at + first.Name + behind
@@ -233,13 +315,46 @@ func (w *speller) peaks(every string, high, low []record.Effect) string {
 			mean += float64(parts[i].Mean) / float64(len(parts))
 		}
 		if known {
-			text += " (" + w.signed(mean) + ")"
+			text += " (" + w.amount(math.Abs(mean)) + way(mean, " above", " below") + against + ")"
+			against = ""
 		}
 		return text
 	}
 	text := ", highest" + when(high)
-	if w.detail == highOnly {
+	if w.detail >= highOnly {
 		return text
 	}
 	return text + " and lowest" + when(low)
+}
+
+// spread is how far a component goes to both sides of its middle, 0 where that is not known.
+func (w *speller) spread(c *kernelspace.Component) float64 {
+	low, high, slope := 0.0, 0.0, 0.0
+	for _, e := range w.effectsOf(c) {
+		v := float64(e.Mean)
+		switch e.Kind {
+		case record.EffectSwing:
+			return math.Abs(v)
+		case record.EffectChange:
+			return math.Abs(v) / 2
+		case record.EffectSlope:
+			inputs := w.start.Inputs()
+			if at := slices.IndexFunc(inputs, func(c datasets.ColumnSummary) bool { return c.Name == e.Column }); at >= 0 {
+				slope = math.Abs(v) * (inputs[at].Max - inputs[at].Min) / 2
+			}
+		case record.EffectLevel: // the most frequent one is 0
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	return max(slope, (high-low)/2)
+}
+
+// large reports whether a piece is not small beside the first one by what the data show, whatever
+// the kernel would have allowed.
+func (w *speller) large(components []kernelspace.Component, first, p piece) bool {
+	if first.of < 0 || p.of < 0 {
+		return false
+	}
+	most, own := w.spread(&components[first.of]), w.spread(&components[p.of])
+	return most > 0 && own*own >= smallPart*most*most
 }

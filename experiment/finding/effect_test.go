@@ -35,6 +35,17 @@ func TestSizes(t *testing.T) {
 	week := []record.Effect{part("Monday", -31.4, 2), part("Wednesday", 1, 2), part("Saturday", 60.2, 2)}
 	swing := record.Effect{Kind: record.EffectSwing, Part: "PER", Column: "day", Mean: 41.7, SD: 3}
 	slope := record.Effect{Kind: record.EffectSlope, Part: "LIN", Column: "day", Mean: 3.2 / 30.436875, SD: 0.01}
+	walk := record.Effect{Kind: record.EffectChange, Part: "RW", Column: "day", Mean: 142, SD: 9}
+	hump := record.Effect{Kind: record.EffectSwing, Part: "SE[oven]", Column: "oven", Mean: 12, SD: 1}
+	curve := func(shape, at string) record.Effect {
+		return record.Effect{Kind: record.EffectShape, Part: "SE[oven]", Column: "oven", Name: shape, Against: at, Mean: 24, SD: 2}
+	}
+	glaze := record.Effect{Kind: record.EffectLevel, Part: "CAT[glaze]", Column: "glaze", Name: "Linde", Against: "Alba", Mean: -12, SD: 1}
+	kiln := []datasets.ColumnSummary{{Name: "oven", Role: "input", Min: 760, Max: 880, Mean: 820, SD: 35}, {Name: "glaze", Role: "input",
+		Levels: make([]datasets.Level, 2), Max: 1, Distinct: 2}, {Name: "gloss", Role: "target"}}
+	named := func(target string) []datasets.ColumnSummary {
+		return []datasets.ColumnSummary{days[0], {Name: target, Role: "target"}}
+	}
 	perWeek := []files.Number{100, 1, 7, 0.01, 800, 4}
 	for _, c := range []struct {
 		what  string
@@ -43,16 +54,16 @@ func TestSizes(t *testing.T) {
 	}{
 		{"a week and a slope over some months", scene{months, "PER+LIN", []files.Number{100, 1, 7, 0.01, 1, 4}, 300, 400, nil,
 			effects(append(week, slope)...)},
-			"A pattern that repeats every 7 days, highest on Saturdays (+60 kWh) and lowest on Mondays (−31 kWh), on a straight line " +
-				"(+3.2 kWh a month)"},
+			"A pattern that repeats every 7 days, highest on Saturdays (60 kWh above the mean) and lowest on Mondays (31 kWh below), on a straight line " +
+				"(grows by 3.2 kWh a month)"},
 		{"a slope that may be none", scene{days, "LIN", []files.Number{1, 1, 4}, 300, 400, nil,
 			effects(record.Effect{Kind: record.EffectSlope, Part: "LIN", Column: "day", Mean: 2, SD: 1.1})}, "A straight line (LIN)."},
 		{"over years", scene{days, "LIN", []files.Number{1, 1, 4}, 300, 400, nil,
 			effects(record.Effect{Kind: record.EffectSlope, Part: "LIN", Column: "day", Mean: -2, SD: 0.1})},
-			"A straight line (−730 kWh a year)"},
+			"A straight line (falls by 730 kWh a year)"},
 		{"of another column", scene{room, "LIN[sun]", []files.Number{1, 1, 4}, 300, 400, nil,
 			effects(record.Effect{Kind: record.EffectSlope, Part: "LIN[sun]", Column: "sun", Mean: 0.0123, SD: 0.001})},
-			"heat: a straight line in sun (+0.012 K per W)"},
+			"heat: a straight line in sun (grows by 0.012 K per W)"},
 		{"days that may be equal, a wave that is not", scene{days, "PER", perWeek[:4], 300, 400, nil,
 			effects(part("Monday", -3, 2), part("Saturday", 3, 2), swing)}, "A pattern that repeats every 7 days (swings by ±42 kWh) (PER)."},
 		{"a wave of a logarithm", scene{logged, "PER", []files.Number{100, 1, 11, 0.01}, 300, 400, nil,
@@ -60,21 +71,21 @@ func TestSizes(t *testing.T) {
 			"A pattern that repeats every 11 days (swings by ±20 %), of log energy"},
 		{"what wanders", scene{days, "PER+RW", []files.Number{100, 1, 11, 1, 1825, 4}, 300, 400, nil, effects(swing,
 			record.Effect{Kind: record.EffectChange, Part: "RW", Column: "day", Mean: 142.3, SD: 9})},
-			"A pattern that repeats every 11 days (swings by ±42 kWh), on a level that wanders (+142 kWh from first to last)"},
+			"A pattern that repeats every 11 days (swings by ±42 kWh), on a level that wanders (ends 142 kWh higher than it began)"},
 		{"a step, at once", scene{daily, "CP(CONST,CONST)", []files.Number{500, 0.1, 9, 9, 1}, 300, 400, nil, effects(
 			record.Effect{Kind: record.EffectChange, Part: "CP(CONST,CONST)", Column: "day", Mean: -31.2, SD: 2})},
-			"A level that steps at 2023-05-16 (−31 kWh) (CP(CONST, CONST))."},
+			"A level that steps at 2023-05-16 (31 kWh lower from then on) (CP(CONST, CONST))."},
 		{"two steps, not at once", scene{daily, "CP(CONST,CP(CONST,CONST))", []files.Number{500, 9, 9, 1000, 3, 9, 9, 1}, 300, 400, nil, effects(
 			record.Effect{Kind: record.EffectChange, Part: "CP(CONST,CP(CONST,CONST))", Column: "day", Mean: 8, SD: 2})},
-			"A level that changes at 2023-05-16 and at 2024-09-27 (+8 kWh from first to last)"},
+			"A level that changes at 2023-05-16 and at 2024-09-27 (ends 8 kWh higher than it began)"},
 		{"five days that are equal, two that are not", scene{days, "PER", perWeek[:4], 300, 400, nil, effects(part("Sunday", -103, 2),
 			part("Monday", 31, 2), part("Tuesday", 35, 2), part("Wednesday", 33, 2), part("Thursday", 34, 2), part("Friday", 34, 2),
 			part("Saturday", -64, 2))},
-			"A pattern that repeats every 7 days, highest from Monday to Friday (+33 kWh) and lowest on Sundays (−103 kWh) (PER)."},
+			"A pattern that repeats every 7 days, highest from Monday to Friday (33 kWh above the mean) and lowest on Sundays (103 kWh below) (PER)."},
 		{"a weekend about the end of a list", scene{days, "PER", perWeek[:4], 300, 400, nil, effects(part("Sunday", 52, 2),
 			part("Monday", -20, 1), part("Tuesday", -26, 2), part("Wednesday", -40, 1), part("Thursday", -31, 1), part("Friday", 2, 1),
 			part("Saturday", 50, 2))},
-			"A pattern that repeats every 7 days, highest on Saturdays and Sundays (+51 kWh) and lowest on Wednesdays (−40 kWh) (PER)."},
+			"A pattern that repeats every 7 days, highest on Saturdays and Sundays (51 kWh above the mean) and lowest on Wednesdays (40 kWh below) (PER)."},
 		{"of another kernel", scene{days, "PER", perWeek[:4], 300, 400, nil, func(s *record.Standing, f *record.Fit) {
 			effects(swing)(s, f)
 			s.Effects.Kernel = "SE"
@@ -83,15 +94,38 @@ func TestSizes(t *testing.T) {
 			effects(swing)(s, f)
 			s.Effects.Evaluation = 4
 		}}, "A pattern that repeats every 7 days (PER)."},
-		{"the level that is farthest off", scene{weather, "CAT[weather]", []files.Number{100, 4}, 300, 400, nil,
+		{"levels against the most frequent one", scene{weather, "CAT[weather]", []files.Number{100, 4}, 300, 400, nil,
 			effects(level("fog", 4), level("rain\x1b[31m", -15))},
-			"energy: a level for each value of weather (rain\ufffd[31m 15 kWh below sun)"},
+			"energy: a level for each value of weather (fog 4 kWh above and rain\ufffd[31m 15 kWh below sun)"},
+		{"both below it", scene{weather, "CAT[weather]", []files.Number{100, 4}, 300, 400, nil, effects(level("fog", -4), level("rain", -15))},
+			"energy: a level for each value of weather (fog 4 kWh and rain 15 kWh below sun)"},
+		{"one that may be equal", scene{weather, "CAT[weather]", []files.Number{100, 4}, 300, 400, nil, effects(level("fog", 1), level("rain", -15))},
+			"energy: a level for each value of weather (rain 15 kWh below sun)"},
+		{"many levels", scene{weather, "CAT[weather]", []files.Number{100, 4}, 300, 400, nil, effects(level("fog", -4), level("rain", -15),
+			level("snow", -40))},
+			"energy: a level for each value of weather (highest sun, lowest snow, 40 kWh apart)"},
+		{"a top", scene{kiln, "SE[oven]+CAT[glaze]", []files.Number{100, 130, 2, 1}, 300, 400, nil, effects(curve(record.ShapeTop, "819"), hump, glaze)},
+			"gloss: a smooth variation in oven over about 130 (rises to a top at 819 and falls, 24 from lowest to highest) and a level for " +
+				"each value of glaze (Linde 12 below Alba)"},
+		{"a bottom", scene{kiln, "SE[oven]", []files.Number{100, 130, 1}, 300, 400, nil, effects(hump, curve(record.ShapeBottom, "819"))},
+			"gloss: a smooth variation in oven over about 130 (falls to a bottom at 819 and rises, 24 from lowest to highest)"},
+		{"a rise", scene{kiln, "SE[oven]", []files.Number{100, 130, 1}, 300, 400, nil, effects(curve(record.ShapeRises, ""), hump)},
+			"gloss: a smooth variation in oven over about 130 (rises by 24)"},
+		{"a fall", scene{kiln, "SE[oven]", []files.Number{100, 130, 1}, 300, 400, nil, effects(curve(record.ShapeFalls, ""), hump)},
+			"gloss: a smooth variation in oven over about 130 (falls by 24)"},
+		{"the unit stands in the name", scene{named("takings_eur"), "RW", []files.Number{100, 1825, 4}, 300, 400, nil, effects(walk)},
+			"A level that wanders (ends 142 EUR higher than it began)"},
+		{"the name is what is counted, told once", scene{named("guests"), "PER+RW", []files.Number{100, 1, 11, 1, 1825, 4}, 300, 400, nil,
+			effects(swing, walk)},
+			"A pattern that repeats every 11 days (swings by ±42 guests), on a level that wanders (ends 142 higher than it began)"},
+		{"the name is no unit", scene{named("gloss"), "RW", []files.Number{100, 1825, 4}, 300, 400, nil, effects(walk)},
+			"A level that wanders (ends 142 higher than it began)"},
 	} {
 		got := Of(c.scene.standing(t), "runs/a")
 		if !strings.HasPrefix(got.What, c.want) {
 			t.Errorf("%s:\n%s\nwant\n%s", c.what, got.What, c.want)
 		}
-		if strings.ContainsAny(dates.ReplaceAllString(got.calm, ""), "+−±0") {
+		if strings.ContainsAny(dates.ReplaceAllString(got.calm, ""), "±") || strings.Contains(got.calm, " (") {
 			t.Errorf("%s: %q has sizes", c.what, got.calm)
 		}
 	}
@@ -110,8 +144,8 @@ func TestFewSizes(t *testing.T) {
 		for _, part := range []string{"RW", "LIN", "PER", "IRW"} {
 			s.Effects.All = append(s.Effects.All, record.Effect{Kind: record.EffectChange, Part: part, Column: "day", Mean: 100, SD: 1})
 		}
-		text := shape(start, &record.Kernel{ID: info.ID, Fit: &record.Fit{Params: values}}, s.Effects, highAndLow)
-		if got := strings.Count(text, "+100 kWh"); got != want {
+		text := shape(start, &record.Kernel{ID: info.ID, Fit: &record.Fit{Params: values}}, s.Effects, nil, highAndLow)
+		if got := strings.Count(text, "100 kWh"); got != want {
 			t.Errorf("%s: %q has %d sizes, want %d", kernel, text, got, want)
 		}
 	}

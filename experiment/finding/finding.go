@@ -23,12 +23,13 @@ type Finding struct {
 
 	Settled bool // all data are in, no other kernel may lead, and nearly all of the belief is the leader's
 
-	plain, high, calm, named string // What without the kernel's name, without when it is low, with no such and no size, the name alone
-	brief, terse             string // Sure without numbers, and without since when
-	compared, barely         string // Error with fewer baselines and with one, "" where that compares with none
-	warning                  string // that a baseline is clearly better, where Distrust does not say so
-	wrong                    string // Distrust without what only may be so
-	command, shell           string // Next without what it does, and without the run's path
+	// What without the kernel's name, without when it is low, without sizes, with no such, the name alone
+	plain, high, unsized, calm, named string
+	brief, terse                      string // Sure without numbers, and without since when
+	compared, barely                  string // Error with fewer baselines and with one, "" where that compares with none
+	warning                           string // that a baseline is clearly better, where Distrust does not say so
+	wrong                             string // Distrust without what only may be so
+	command, shell                    string // Next without what it does, and without the run's path
 }
 
 // As is Of a run that stands otherwise than its log says last: crashed, or of another
@@ -53,6 +54,9 @@ func Of(s *record.Standing, dir string) Finding {
 	dir = cmp.Or(dir, "RUN")
 	r.run, r.config = words.Shell(dir), words.Shell(filepath.Join(dir, record.ConfigFile))
 	r.rivals()
+	if !r.nothing {
+		r.shared = sharing(s.Start, s.Evaluation)
+	}
 	f := Finding{What: r.what(), Sure: r.sure(), Error: r.error(), Coverage: r.coverage(), Settled: r.settled()}
 	f.Distrust, f.wrong = r.distrust()
 	f.Next = r.next()
@@ -64,7 +68,7 @@ func Of(s *record.Standing, dir string) Finding {
 	for _, what := range []struct {
 		text   *string
 		detail detail
-	}{{&f.plain, highAndLow}, {&f.high, highOnly}, {&f.calm, calm}} {
+	}{{&f.plain, highAndLow}, {&f.high, highOnly}, {&f.unsized, unsized}, {&f.calm, calm}} {
 		r.detail = what.detail
 		*what.text = r.what()
 		if text, ok := strings.CutSuffix(*what.text, r.named()); ok {
@@ -125,12 +129,16 @@ func (f Finding) Shortened(fits func(text string) bool) Finding {
 		func() { shorter(&f.Next, f.shell) },
 		func() { shorter(&f.Sure, f.terse) },
 		func() { shorter(&f.What, f.high) },
+		func() { shorter(&f.What, cmp.Or(f.unsized, f.calm)) },
 		func() { shorter(&f.What, f.calm) },
 		func() { shorter(&f.What, f.high); next, f.Next = f.Next, "" },
+		func() { shorter(&f.What, cmp.Or(f.unsized, f.calm)) },
 		func() { shorter(&f.What, f.calm) },
 		func() { shorter(&f.What, f.high); f.Error, f.Next = f.warning, next },
+		func() { shorter(&f.What, cmp.Or(f.unsized, f.calm)) },
 		func() { shorter(&f.What, f.calm) },
 		func() { shorter(&f.What, f.high); f.Next = "" },
+		func() { shorter(&f.What, cmp.Or(f.unsized, f.calm)) },
 		func() { shorter(&f.What, f.calm) },
 		func() { f.Distrust = cmp.Or(f.wrong, f.Distrust) },
 		func() { f.Sure = "" },
@@ -152,6 +160,7 @@ type reading struct {
 	leader  *record.Kernel
 	nothing bool             // beyond a constant and noise
 	detail  detail           // of what it shows
+	shared  *shared          // by the kernels that are believed in, nil where that is not known
 	live    int              // kernels that are compared
 	equal   []*record.Kernel // that cannot be told from the leader
 	open    []*record.Kernel // whose bounds reach beyond the leader's

@@ -25,6 +25,7 @@ type speller struct {
 	brief  bool           // what it is and how long, not how large
 
 	effects *record.Effects // of the kernel's components, nil where they are not known
+	shared  *shared         // by the kernels that are believed in, nil where that is not known
 	twice   map[string]bool // components that are called alike
 	detail  detail
 	sized   bool // with how much higher and lower a pattern is then
@@ -302,7 +303,7 @@ func (w *speller) head(l *wordLeaf, c *kernelspace.Component) string {
 		if len(l.Cols) > 1 {
 			return "a variation" + in
 		}
-		return mayBe + "a pattern" + in + " that repeats every " + w.periods(l)
+		return mayBe + "a pattern" + in + " that repeats every " + w.every(l)
 	}
 	switch l.Op {
 	case kernelspace.OpSE:
@@ -319,7 +320,7 @@ func (w *speller) head(l *wordLeaf, c *kernelspace.Component) string {
 	case kernelspace.OpMatern52:
 		return "a fairly smooth variation" + in + long + w.lengths(l)
 	case kernelspace.OpPER:
-		return "a pattern" + in + " that repeats every " + w.periods(l) + w.rhythm(l, c)
+		return "a pattern" + in + " that repeats every " + w.every(l) + w.rhythm(l, c)
 	case kernelspace.OpCos:
 		return "a sine wave" + in + " with a period of " + w.periods(l)
 	case kernelspace.OpLIN:
@@ -478,6 +479,48 @@ func (w *speller) periods(l *wordLeaf) string {
 	}
 	return w.quantities(l.params[from : from+l.NumPeriod])
 }
+
+// every is how often a leaf repeats: in brief that of the calendar where the data do not tell
+// another from it.
+func (w *speller) every(l *wordLeaf) string {
+	if w.brief {
+		if text := calendarTexts[w.calendarPeriod(l)]; text != "" {
+			return text
+		}
+	}
+	return w.periods(l)
+}
+
+// calendarTexts are the periods of the calendar as they stand behind every.
+var calendarTexts = map[string]string{"day": "24 h", "week": "7 days", "year": "year"}
+
+const (
+	nearCalendar  = 0.01 // of a period of the calendar, that another may be off
+	driftCalendar = 0.25 // of a period, by which patterns of both may differ at the end of the data
+)
+
+// calendarPeriod is the period of the calendar, "day", "week" or "year", of which the data do not
+// tell that of a leaf along time; "" where there is none.
+func (w *speller) calendarPeriod(l *wordLeaf) string {
+	if l.NumPeriod != 1 || len(l.Cols) != 1 {
+		return ""
+	}
+	c := &w.start.Inputs()[l.Cols[0]]
+	_, second, ok := record.TimeScale(c)
+	if !ok {
+		return ""
+	}
+	for name, days := range calendarDays {
+		off := math.Abs(w.period(l)*second/86400 - days)
+		if off < nearCalendar*days && off*(c.Max-c.Min)*second/86400 < driftCalendar*days*days {
+			return name
+		}
+	}
+	return ""
+}
+
+// calendarDays are the periods of the calendar.
+var calendarDays = map[string]float64{"day": 1, "week": 7, "year": 365.25}
 
 // period is that of a leaf along one column as its rows show it.
 func (w *speller) period(l *wordLeaf) float64 {

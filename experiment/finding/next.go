@@ -2,6 +2,7 @@ package finding
 
 import (
 	"fmt"
+	"strconv"
 
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/vbks"
@@ -43,7 +44,7 @@ func (r *reading) advice() string {
 	series := r.Start.Data.Series != nil
 	m := r.Averaged()
 	predict := "kestrel predict " + r.run
-	ahead := fmt.Sprintf("%s --horizon %d", predict, r.horizon(task))
+	ahead := predict + " --horizon " + r.horizon(task)
 	again := "re-optimise (kestrel resume " + r.run + ", then r)"
 	unsure := len(r.equal) > 0 || r.posterior() < surely
 	switch more := r.inducing(); {
@@ -56,7 +57,10 @@ func (r *reading) advice() string {
 	case flagged(r.leader, vbks.NoiseAtFloor):
 		return "look for rows that repeat; noise that is known can be stated (hyperparameters)"
 	case scored && (reference.Worse || best.More > muchWorse):
-		return "predict with " + best.Label + " instead, or give it other kernels"
+		if task == record.TaskForecast && series {
+			return r.does(ahead+" --method "+best.Method, "forecasts with "+best.Label+", which did better here")
+		}
+		return "more rows or columns, or other kernels: " + best.Label + " did better here"
 	case flagged(r.leader, vbks.StillMoving) && !r.restless(): // else it is known what it is good for as it is
 		return again + " with more steps"
 	case m != nil && m.Intervals() == record.TooNarrow:
@@ -98,14 +102,43 @@ func (r *reading) newTable() string {
 // mostAhead is how many steps are forecast at most unless more are asked for.
 const mostAhead = 1000
 
-// horizon is how many steps are worth a forecast: as many as the run was scored on, or a
-// tenth of what it has learned from.
-func (r *reading) horizon(task string) int {
+// horizons are lengths of time that people ask for, as predict takes them, in days.
+var horizons = []struct {
+	text string
+	days float64
+}{{"1h", 1. / 24}, {"6h", 0.25}, {"12h", 0.5}, {"1d", 1}, {"2d", 2}, {"1w", 7}, {"2w", 14}, {"1mo", 365.25 / 12}, {"3mo", 365.25 / 4},
+	{"6mo", 365.25 / 2}, {"1y", 365.25}, {"2y", 2 * 365.25}, {"5y", 5 * 365.25}}
+
+const (
+	fewAhead  = 2   // steps are too few for a length of time
+	ratherFar = 1.2 // times what the run was scored on is no farther
+)
+
+// horizon is how far a forecast is worth it: for about as long as the run was scored on, or a
+// tenth of what it has learned from; in steps where their length is not known.
+func (r *reading) horizon(task string) string {
 	steps := r.Start.Data.Train / 10
 	if task == record.TaskForecast {
 		steps = r.Start.Data.Test
 	}
-	return min(max(1, steps), mostAhead)
+	steps = min(max(1, steps), mostAhead)
+	text := strconv.Itoa(steps)
+	inputs := r.Start.Inputs()
+	if len(inputs) == 0 {
+		return text
+	}
+	c := &inputs[0]
+	_, second, ok := record.TimeScale(c)
+	if !ok || !(c.Spacing > 0) {
+		return text
+	}
+	step := c.Spacing * second / 86400
+	for _, h := range horizons {
+		if h.days >= fewAhead*step && h.days <= ratherFar*float64(steps)*step {
+			text = h.text
+		}
+	}
+	return text
 }
 
 // inducing is the number of inducing inputs that should be tried, 0 where there can be

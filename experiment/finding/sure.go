@@ -50,10 +50,17 @@ func (r *reading) sure() string {
 	} else if only != "" {
 		return only + "."
 	}
-	text := r.leads()
+	text, not := r.leads(), "; not settled"
 	p := r.posterior()
 	if !math.IsNaN(p) {
 		text += ", with " + percent(p) + " of the belief (q*)"
+	}
+	plain := r.plainly(all)
+	if r.settled() {
+		plain = ""
+	}
+	if plain != "" {
+		text, not = plain+". Which kernel is best is not settled: this one"+strings.TrimPrefix(text, "It"), ""
 	}
 	var doubts []string
 	if n := len(r.equal); n > 0 {
@@ -63,6 +70,7 @@ func (r *reading) sure() string {
 		doubts = append(doubts, others(n)+" may yet be better (bounds too wide)")
 	}
 	switch {
+	case plain != "": // what all likely kernels say has been said
 	case len(doubts) == 0 && p < surely:
 		doubts = append(doubts, "the other "+percent(1-p)+" is with kernels behind it")
 	case len(doubts) > 0 && r.behind > mostly:
@@ -77,9 +85,12 @@ func (r *reading) sure() string {
 		doubts = append(doubts, moving)
 	}
 	if len(doubts) == 0 { // other sentences say why, or what is to come
-		return text + "; not settled."
+		return text + not + "."
 	}
-	return text + "; not settled: " + words.Join(doubts) + "."
+	if plain != "" {
+		return text + "; " + words.Join(doubts) + "."
+	}
+	return text + not + ": " + words.Join(doubts) + "."
 }
 
 // moving is what is said of hyperparameters that more steps would still move, by little: what was
@@ -137,6 +148,9 @@ func (r *reading) briefly(settled bool) string {
 	case settled:
 		return r.leads() + "; settled."
 	}
+	if plain := r.plainly(3); plain != "" {
+		return plain + "."
+	}
 	return r.leads() + "; not settled."
 }
 
@@ -151,6 +165,9 @@ func (r *reading) tersely(settled bool) string {
 		return "Settled" + butFor
 	case settled:
 		return "Settled."
+	}
+	if plain := r.plainly(1); plain != "" {
+		return plain + "."
 	}
 	return "Not settled."
 }
@@ -169,9 +186,9 @@ func (r *reading) least() string {
 	case !known:
 		return "But " + others(len(r.open)) + " may yet be better (bounds too wide)."
 	case gain >= 0.05:
-		text = fmt.Sprintf("%s is %.1f nats likelier than these alone", best, gain)
+		text = fmt.Sprintf("%s is %.1f nats likelier than that, which is too little", best, gain)
 	default:
-		text = best + " is no likelier than these alone"
+		text = best + " tells no more than that"
 	}
 	if n := len(r.open); n > 0 {
 		text += "; not settled: " + others(n) + " may yet be better (bounds too wide)"

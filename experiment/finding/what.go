@@ -3,9 +3,11 @@ package finding
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
+	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/words"
@@ -25,20 +27,22 @@ func (r *reading) what() string {
 
 // shown is what without the column.
 func (r *reading) shown() string {
-	const none = "othing beyond a constant and noise"
 	early := "Too early to tell, with " + percent(r.Evaluation.Proportion) + " of the rows; "
 	switch {
 	case r.nothing && r.early():
-		return early + "so far n" + none + r.named()
+		return early + "so far n" + r.chance() + "."
 	case r.nothing:
-		return r.provisional("N" + none + r.named())
+		return r.provisional("N" + r.chance() + ".")
 	}
-	text := shape(r.Start, r.leader, r.effects(), r.detail)
+	text := shape(r.Start, r.leader, r.effects(), r.shared, r.detail)
 	if text == "" {
 		return r.provisional(r.description())
 	}
 	if c := r.Start.Target(); c != nil && !c.Transform.Identity() {
 		text += ", of " + c.Transform.Of(c.Name)
+	}
+	if needless := r.needless(); needless != "" && r.detail != calm {
+		text += "; " + needless
 	}
 	if r.early() {
 		return early + "first is " + text + r.named()
@@ -70,16 +74,30 @@ func (r *reading) description() string { return "The best description is " + r.n
 // named is how the first sentence ends: with the leader's name, which stands in the
 // table of kernels, too.
 func (r *reading) named() string {
-	if r.nothing {
-		return " (best of all: " + r.name(r.leader) + ")."
-	}
 	return " (" + r.name(r.leader) + ")."
+}
+
+// chance says, behind its n, that the data show no more than a mean and chance about it.
+func (r *reading) chance() string {
+	inputs := r.Start.Inputs()
+	text := "othing repeats, grows or wanders: only chance"
+	if len(inputs) > 1 {
+		text = "o input tells anything: only chance"
+	}
+	c := r.Start.Target()
+	if c == nil || !c.Transform.Identity() || !(c.SD > 0) || c.Mean == 0 {
+		return text
+	}
+	// a tenth of the standard deviation is what matters of the mean
+	digits := max(2, int(math.Ceil(math.Log10(math.Abs(c.Mean)/c.SD)))+1)
+	mean := strings.TrimSpace(words.Significant(c.Mean, digits) + " " + spokenUnit(c))
+	return text + " about a mean of " + mean + " (sd " + words.Significant(c.SD, 2) + ")"
 }
 
 // Shape says in half a sentence what functions a kernel stands for, without how large
 // they are: patterns first, then what they lie on, then what is small beside these; ""
 // where it cannot be taken apart. A period that the data do not show twice is no pattern.
-func Shape(s *record.Start, k *record.Kernel) string { return shape(s, k, nil, highAndLow) }
+func Shape(s *record.Start, k *record.Kernel) string { return shape(s, k, nil, nil, highAndLow) }
 
 // detail is how much is said of what a kernel shows.
 type detail int
@@ -87,11 +105,13 @@ type detail int
 const (
 	highAndLow detail = iota // when patterns are high and low, and how large parts are, where that is known
 	highOnly                 // not when they are low
+	unsized                  // nor how large anything is
 	calm                     // nothing of it
 )
 
 // shape is Shape with how large the largest parts are, where effects are known.
-func shape(s *record.Start, k *record.Kernel, effects *record.Effects, how detail) string {
+// What few of the kernels that are believed in have is said with a perhaps.
+func shape(s *record.Start, k *record.Kernel, effects *record.Effects, common *shared, how detail) string {
 	at := slices.IndexFunc(s.Kernels, func(i record.KernelInfo) bool { return i.ID == k.ID })
 	if at < 0 || k.Fit == nil {
 		return ""
@@ -100,10 +120,8 @@ func shape(s *record.Start, k *record.Kernel, effects *record.Effects, how detai
 	if w == nil {
 		return ""
 	}
-	if w.detail = how; how != calm {
-		w.effects = effects
-	}
-	w.brief = true
+	w.detail, w.effects = how, effects // which tell, too, what is small or may be nothing
+	w.brief, w.shared = true, common
 	var patterns, rest, small []string
 	for _, p := range w.pieces(components) {
 		switch {
@@ -128,7 +146,20 @@ func shape(s *record.Start, k *record.Kernel, effects *record.Effects, how detai
 	if len(small) > 0 {
 		text += ", with " + words.Join(small)
 	}
-	return text
+	return once(s.Target(), text)
+}
+
+// once leaves the name of what a column counts at the first number alone.
+func once(c *datasets.ColumnSummary, text string) string {
+	if c == nil || c.Unit != "" || spokenUnit(c) != c.Name {
+		return text
+	}
+	counted := regexp.MustCompile(`([0-9]) ` + c.Name + `\b`) // a name of letters
+	first := counted.FindStringIndex(text)
+	if first == nil {
+		return text
+	}
+	return text[:first[1]] + counted.ReplaceAllString(text[first[1]:], "$1")
 }
 
 // piece is a part of a kernel in words, told once however many components it is of.
@@ -177,11 +208,13 @@ func (w *speller) pieces(components []kernelspace.Component) (pieces []piece) {
 			p.text = text
 			sized++
 		}
-		if p.small = p.size < smallPart*most; !p.small {
-			continue
+		if p.small = p.size < smallPart*most && !w.large(components, pieces[0], *p); p.small {
+			if rest, ok := strings.CutPrefix(p.text, "a "); ok {
+				p.text = "a small " + rest
+			}
 		}
-		if rest, ok := strings.CutPrefix(p.text, "a "); ok {
-			p.text = "a small " + rest
+		if p.of >= 0 && w.doubtful(&components[p.of]) {
+			p.text = "perhaps " + p.text
 		}
 	}
 	return pieces
@@ -189,7 +222,7 @@ func (w *speller) pieces(components []kernelspace.Component) (pieces []piece) {
 
 // withSize is a piece in words with how large it is, where that is known of it.
 func (w *speller) withSize(components []kernelspace.Component, p piece) string {
-	if p.of < 0 || w.effects == nil {
+	if p.of < 0 || w.effects == nil || w.detail >= unsized {
 		return p.text
 	}
 	c := &components[p.of]
@@ -231,6 +264,18 @@ func options(s *record.Start) kernelspace.Options {
 		}
 	})
 	return o
+}
+
+// NotFound stands before what a kernel stands for where the data show no more than chance, which
+// is first among kernels all the same: "" where they show more.
+func NotFound(s *record.Standing) string {
+	if s == nil || s.Start == nil || s.Start.Data == nil || s.Evaluation == nil {
+		return ""
+	}
+	if leader := s.Evaluation.Leader(); leader == nil || leader.Fit == nil || !nothing(s, leader) {
+		return ""
+	}
+	return "The data show only chance: nothing of this is found in them. "
 }
 
 // nothing reports whether the data show no more than a constant and noise: the leader

@@ -10,6 +10,7 @@ import (
 	"example.com/kestrel/device/cpu"
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks"
 	"example.com/kestrel/vbks/periods"
@@ -30,6 +31,7 @@ type question struct {
 	// swings are the points of each phase of what repeats, or each value of what varies; nil:
 	// it does neither.
 	swings [][]int
+	along  []float64     // of what varies, the values of its column, in its unit; nil where it repeats
 	effect record.Effect // of the swing
 }
 
@@ -117,6 +119,13 @@ func (q *question) answer(j *vbks.Joint, s *datasets.Scaler) (out []record.Effec
 			}
 		}
 		q.sums = append(q.sums, sum{q.effect, weights})
+		if shape, ok := q.shape(level); ok {
+			twice := map[int]float64{}
+			for p, w := range weights {
+				twice[p] = 2 * w
+			}
+			q.sums = append(q.sums, sum{shape, twice})
+		}
 	}
 	n := len(j.Mean)
 	for _, c := range q.sums {
@@ -135,6 +144,69 @@ func (q *question) answer(j *vbks.Joint, s *datasets.Scaler) (out []record.Effec
 		out = append(out, c.effect)
 	}
 	return out
+}
+
+const (
+	oneTurn  = 1.1  // times the way up and down of what turns once, that a curve may go at most
+	atAnEnd  = 0.1  // of the range of a curve, that its ends may be off its highest and lowest
+	twoSided = 0.25 // of it, that both ends are off a top or bottom at least
+)
+
+// shape says how what varies along a column runs, if it rises, falls or turns once.
+func (q *question) shape(level func(points []int) float64) (e record.Effect, ok bool) {
+	if n := len(q.along); n < 3 {
+		return e, false
+	}
+	values := make([]float64, len(q.along))
+	way := 0.0
+	for i, points := range q.swings {
+		if values[i] = level(points); i > 0 {
+			way += math.Abs(values[i] - values[i-1])
+		}
+	}
+	first, last := values[0], values[len(values)-1]
+	high, low := slices.Max(values), slices.Min(values)
+	size := high - low
+	e = q.effect
+	e.Kind = record.EffectShape
+	up, down := high-first+high-last, first-low+last-low // the ways of what turns at the top, or at the bottom
+	switch {
+	case !(size > 0):
+		return e, false
+	case high-last <= atAnEnd*size && first-low <= atAnEnd*size && way <= oneTurn*size:
+		e.Name = record.ShapeRises
+	case high-first <= atAnEnd*size && last-low <= atAnEnd*size && way <= oneTurn*size:
+		e.Name = record.ShapeFalls
+	case min(high-first, high-last) >= twoSided*size && way <= oneTurn*up:
+		e.Name, e.Against = record.ShapeTop, q.turn(values, slices.Index(values, high))
+	case min(first-low, last-low) >= twoSided*size && way <= oneTurn*down:
+		e.Name, e.Against = record.ShapeBottom, q.turn(values, slices.Index(values, low))
+	default:
+		return e, false
+	}
+	return e, true
+}
+
+// turn is the place at which a parabola through three of the values turns, as it is written.
+func (q *question) turn(values []float64, at int) string {
+	x := q.along
+	b := x[at]
+	if at > 0 && at < len(x)-1 {
+		a, c := x[at-1], x[at+1]
+		fa, fb, fc := values[at-1], values[at], values[at+1]
+		if below := (b-a)*(fb-fc) - (b-c)*(fb-fa); below != 0 {
+			b -= ((b-a)*(b-a)*(fb-fc) - (b-c)*(b-c)*(fb-fa)) / (2 * below)
+		}
+	}
+	return words.Significant(b, placeDigits(b, x[len(x)-1]-x[0]))
+}
+
+// placeDigits is how many digits of a place matter beside the range of its column, of which they tell a hundredth.
+func placeDigits(v, all float64) int {
+	if v == 0 || !(all > 0) {
+		return 2
+	}
+	return max(2, min(9, int(math.Ceil(math.Log10(math.Abs(v)/all)))+2))
 }
 
 // newQuestion is what is to be asked of a component, nothing where it has no size that one
@@ -239,6 +311,11 @@ func (a *asking) variation() (q question) {
 		q.swings, values = append(q.swings, []int{i}), append(values, sorted[(2*i+1)*len(sorted)/(2*n)])
 	}
 	q.x = a.points(values...)
+	if in := &a.Columns.Inputs[a.column]; !in.Time && in.Levels == nil {
+		for _, v := range values {
+			q.along = append(q.along, a.Scaler.InputBack(a.column, v))
+		}
+	}
 	return q
 }
 

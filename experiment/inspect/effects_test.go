@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +43,7 @@ func TestEffectsAreThoseOfTheTable(t *testing.T) {
 		{"a hill", "SE+CONST", "x,y", func(i int, noise float64) string {
 			x := 0.5 * float64(i)
 			return fmt.Sprintf("%.2f,%.4f", x, 30+20*math.Exp(-(x-18)*(x-18)/72)+noise)
-		}, map[string]float64{"swing": 10 * (1 - math.Exp(-(39-18)*(39-18)/72.))}, nil},
+		}, map[string]float64{"swing": 10 * (1 - math.Exp(-(39-18)*(39-18)/72.)), "shape top": 20 * (1 - math.Exp(-(39-18)*(39-18)/72.))}, nil},
 		{"a short wave in a long one", "PER*PER+CONST", "x,y", func(i int, noise float64) string {
 			x := 0.5 * float64(i)
 			wave := 8 * math.Sin(2*math.Pi*x/4)
@@ -79,6 +80,9 @@ func TestEffectsAreThoseOfTheTable(t *testing.T) {
 			mean, sd := float64(e.Mean), float64(e.SD)
 			if math.Abs(mean-want) > 3.5*sd || sd > 0.2*math.Abs(want) && name != "part Wednesday" || e.Known() != (math.Abs(mean) > 1.96*sd) {
 				t.Errorf("%s: %s is %.4g ± %.2g, in the table %.4g", c.what, name, mean, sd, want)
+			}
+			if at, err := strconv.ParseFloat(e.Against, 64); e.Kind == record.EffectShape && (err != nil || math.Abs(at-18) > 0.6) {
+				t.Errorf("%s: at %q", c.what, e.Against)
 			}
 			if e.Kind == record.EffectLevel && e.Against != "sun" {
 				t.Errorf("%s: beside %q", c.what, e.Against)

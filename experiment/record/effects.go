@@ -20,6 +20,15 @@ const (
 	EffectLevel  = "level"  // of a category, less that of the most frequent one
 	EffectPart   = "part"   // of a day, a week or a year, less the mean of the whole
 	EffectSwing  = "swing"  // of what repeats or varies about a level: half of its highest less its lowest
+	EffectShape  = "shape"  // of what varies along a column and turns once or not at all: its highest less its lowest
+)
+
+// Names of shapes along a column; that against which one with a top or a bottom is told is the place of it.
+const (
+	ShapeRises  = "rises"
+	ShapeFalls  = "falls"
+	ShapeTop    = "top"
+	ShapeBottom = "bottom"
 )
 
 // Effect is one of them, in the unit of the target as it is modelled: what is expected of
@@ -28,8 +37,8 @@ type Effect struct {
 	Kind    string       `json:"kind"`
 	Part    string       `json:"component"`         // canonical expression of the part that it is of
 	Column  string       `json:"column"`            // that the part acts on
-	Name    string       `json:"name,omitempty"`    // of the level or of the part of time
-	Against string       `json:"against,omitempty"` // the most frequent level
+	Name    string       `json:"name,omitempty"`    // of the level, of the part of time or of the shape
+	Against string       `json:"against,omitempty"` // the most frequent level, or where the top or bottom is
 	Mean    files.Number `json:"mean"`
 	SD      files.Number `json:"sd"`
 }

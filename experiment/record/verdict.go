@@ -44,11 +44,12 @@ func (s *Standing) Averaged() *Metric {
 
 // Beside is how the averaged prediction is to a baseline, by CRPS.
 type Beside struct {
-	Than  string  // "31 % better than"
-	Label string  // of the baseline
-	Worse bool    // by half a percent or more
-	More  float64 // its CRPS above the baseline's, as a share of that
-	Of    int     // baselines that were scored
+	Than   string  // "31 % better than"
+	Label  string  // of the baseline
+	Method string  // its name
+	Worse  bool    // by half a percent or more
+	More   float64 // its CRPS above the baseline's, as a share of that
+	Of     int     // baselines that were scored
 }
 
 // Beside compares the averaged prediction with what would be done without any thought
@@ -66,7 +67,7 @@ func (s *Standing) Beside() (task string, reference, best Beside, ok bool) {
 	}
 	of := func(r *Baseline) Beside {
 		than, worse := beside(float64(m.CRPS), float64(r.Score.CRPS))
-		return Beside{than, r.Label, worse, float64(m.CRPS)/float64(r.Score.CRPS) - 1, len(b.had())}
+		return Beside{than, r.Label, r.Method, worse, float64(m.CRPS)/float64(r.Score.CRPS) - 1, len(b.had())}
 	}
 	return b.Task, of(first), of(least), true
 }

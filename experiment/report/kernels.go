@@ -119,7 +119,9 @@ func (r *reporter) detail(k *record.Kernel) kernelDetail {
 		return d
 	}
 	if r.options != nil {
-		d.Sentence = finding.Kernel(s, *r.options, info, k.Fit.Params)
+		if d.Sentence = finding.Kernel(s, *r.options, info, k.Fit.Params); d.Sentence != "" {
+			d.Sentence = finding.NotFound(&r.history.Standing) + d.Sentence
+		}
 	}
 	for i := range info.Params {
 		p := &info.Params[i]

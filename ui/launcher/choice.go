@@ -14,6 +14,7 @@ import (
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/library"
 	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/ui/input"
 )
 
@@ -240,6 +241,20 @@ func (c *choice) single() bool {
 		}
 	}
 	return n == 1
+}
+
+// noForecast says that what is taken in besides time leaves nothing to forecast with, "" where that
+// is not so.
+func (c *choice) noForecast() string {
+	if c.single() {
+		return ""
+	}
+	for i, in := range c.inputs {
+		if in && c.columns[i].Kind == "time" {
+			return "no forecast beyond the end with more inputs than " + words.PlainLine(c.columns[i].Name)
+		}
+	}
+	return ""
 }
 
 // times are what data.time may be.

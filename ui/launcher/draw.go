@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -123,8 +124,17 @@ func (l *Launcher) drawKeyLine(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	var keys [][2]string
 	for _, g := range l.host.Keys() {
 		for _, k := range g.All {
-			if k.Short != "" && !k.Off && !(l.editing() != nil && (k.Label == "?" || k.Label == "q")) {
-				keys = append(keys, [2]string{k.Label, k.Short})
+			label := k.Label
+			if l.editing() != nil { // letters are typed
+				switch {
+				case label == "q":
+					continue
+				case label == "?" && slices.Contains(k.Keys, "f1"):
+					label = "f1"
+				}
+			}
+			if k.Short != "" && !k.Off {
+				keys = append(keys, [2]string{label, k.Short})
 			}
 		}
 	}

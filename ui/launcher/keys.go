@@ -92,7 +92,7 @@ func (l *Launcher) listGroups() []input.Group {
 		{Name: "settings", All: []input.Binding{
 			{Label: "↑ ↓", Off: true, About: "next or previous setting; tab goes on to the list"},
 			{Label: "← → space", Off: true, About: "change a choice; in the inputs move and toggle"},
-			{Label: "enter", Off: true, About: "edit: change a choice, kernels by input; at the last line it starts"},
+			{Label: "enter", Off: true, About: "edit: change a choice, kernels by input; ticks stay as they are; at the last line it starts"},
 			{Label: "esc", Off: true, About: "back to the list, where enter starts"},
 		}},
 	}
@@ -139,8 +139,6 @@ func (l *Launcher) partEnter() input.Binding {
 		b.Short, b.About, b.Do = "start", "start the run", l.enter
 	case kernelsPart:
 		b.Short, b.About, b.Do = "choose", "choose base kernels for each input", l.toSpace
-	case inputsPart, calendarPart:
-		b.Short, b.About, b.Do = "in or out", "take it in or out", l.toggle
 	case targetPart, splitPart, timePart, devicePart:
 		b.Short, b.About, b.Do = "change", "the next choice", func() tea.Cmd { return l.turn(l.part, 1) }
 	}

@@ -70,11 +70,13 @@ func (l *Launcher) partSheet(s *sheet, c *choice, p part) {
 	case startPart:
 		s.add(1, func(x, y, w int) {
 			head(x, y, w, 1)
-			style := t.Faint
+			style, text := t.Faint, "enter starts the run"
 			if focused {
 				style = t.Text.With(plot.Reverse)
+			} else if l.focus == onParts || l.focus == onSpace { // where enter does something else
+				text = "on this line, or after esc, enter starts the run"
 			}
-			s.c.TextFit(x+labelWidth, y, room, "enter starts the run", style)
+			s.c.TextFit(x+labelWidth, y, room, text, style)
 		})
 	default:
 		note := ""
@@ -101,7 +103,7 @@ func (l *Launcher) partSheet(s *sheet, c *choice, p part) {
 		if p == kernelsPart && l.focus == onSpace {
 			l.spaceSheet(s)
 		} else if p == kernelsPart && focused {
-			s.indented(labelWidth, config.SpaceSyntax+"; enter: chosen by input", t.Faint)
+			s.indented(labelWidth, config.SpaceSyntax+"; enter: chosen by input; f1: help", t.Faint)
 		}
 		if p == inducingPart && focused {
 			s.indented(labelWidth, "a number, or auto: few for all kernels, more for the best", t.Faint)
@@ -159,6 +161,13 @@ func (l *Launcher) inputSheet(s *sheet, c *choice, focused bool, head func(x, y,
 		}
 	}
 	chipSheet(s, all, c.column, focused, head)
+	if text := c.noForecast(); text != "" {
+		style := s.t.Faint
+		if !slices.Equal(c.inputs, c.usual(c.target)) {
+			style = s.t.Warn
+		}
+		s.indented(labelWidth, text, style)
+	}
 }
 
 // calendarSheet shows the inputs that can be made of the time stamps.

@@ -58,6 +58,46 @@ func TestEnterEdits(t *testing.T) {
 	}
 }
 
+// Whoever has ticked a column and goes on with enter keeps it, and comes to where enter starts; on the way the screen says where that is.
+// That nothing is forecast with it is said as soon as it is ticked, and by which key there is help where letters are typed.
+func TestEnterKeepsTicks(t *testing.T) {
+	stamps := "when,sky,load\n"
+	for i := range 30 {
+		stamps += fmt.Sprintf("2024-01-%02d,%s,%d\n", i+1, []string{"sun", "rain"}[i*i%3%2], i*i%5)
+	}
+	d := newLaunching(t, map[string]string{"a.csv": stamps})
+	d.start()
+	d.put("a.csv")
+	const none = "no forecast beyond the end with more inputs than when"
+	d.has("enter starts the run", `column 2 ("sky") is text and stays out by itself; to see what it`, "does take it in: inputs in the launcher")
+	d.hasNot("or after esc", none)
+	d.press("i")
+	d.has("on this line, or after esc, enter starts the run", "space in or out", "enter next")
+	d.press("right", "space")
+	d.has("[x] sky", none)
+	for d.l.part != startPart {
+		if f := d.l.editing(); f != nil {
+			d.has("f1 help")
+			d.hasNot("? help")
+		} else {
+			d.has("? help")
+		}
+		if d.press("enter"); d.l.focus == onSpace {
+			d.press("esc", "tab")
+		}
+		if len(d.begun) > 0 {
+			t.Fatal("it has started on the way")
+		}
+		if d.l.part == devicePart || d.l.part == splitPart || d.l.part == timePart { // enter would change these
+			d.press("tab")
+		}
+	}
+	d.has("[x] sky", none, "enter starts the run")
+	d.hasNot("or after esc")
+	d.press("enter")
+	d.same(d.begun[0], "a.csv", `data.inputs=["when", "sky"]`)
+}
+
 // The calendar is offered for one input of time stamps.
 func TestCalendarSettings(t *testing.T) {
 	stamps := "when,load\n"
@@ -74,13 +114,13 @@ func TestCalendarSettings(t *testing.T) {
 	for d.l.part != calendarPart {
 		d.press("tab")
 	}
-	d.press("enter")
+	d.press("space")
 	d.has("[ ] auto", "data.calendar=")
 	d.hasNot("zone ")
-	d.press("right", "enter", "right", "enter", "enter", "left", "left", "enter")
+	d.press("right", "space", "right", "space", "space", "left", "left", "space")
 	d.has("[x] auto  [ ] hour  [ ] weekday")
 	d.hasNot("data.calendar")
-	d.press("right", "right", "enter")
+	d.press("right", "right", "space")
 	d.has("[ ] auto", "[x] weekday", `data.calendar=["weekday"]`, "zone ")
 	d.press("tab", "days.txt", "tab", "UTC")
 	d.same(d.begin(), "a.csv", `data.calendar=["weekday"]`, "data.holidays=days.txt", "data.zone=UTC")
