@@ -1,5 +1,5 @@
-// Package jumps finds where the level of a series changes and does not return, by means alone:
-// quickly, and without any kernel.
+// Package jumps finds where the level of a series changes and does not return, by means, and by the
+// likelihood of levels with steps beside others: quickly, and without any kernel.
 package jumps
 
 import (
@@ -27,29 +27,45 @@ const (
 	outliers     = 2      // neighbours on either side of which the median is taken, so that one value alone counts for nothing
 )
 
-// Find returns the jumps of a series in the order of their places. At each place the mean of w values
-// after it less that of w values before it, w a twentieth of all and whole seasons of
-// so many values (1: none), each the median of five neighbours, is
-//
-//	D_s = Σ_{s≤i<s+w} y_i/w − Σ_{s−w≤i<s} y_i/w,
-//
-// which less its median, what a line does, has a usual size, 1.4826 times the median of its absolute values:
-// what noise, walks and slopes make of it is in there, too. A jump is a D_s far beyond that, the largest about
-// it, near which nothing goes half as far back: a peak rises and falls. Where all values are positive their
-// logarithms must have it, too; what grows jumps ever further.
-func Find(y []float64, season int) []Jump {
-	found := find(y, season)
-	if len(found) == 0 || slices.Min(y) <= 0 {
-		return found
+// Find returns the jumps of a series in the order of their places: those that means beside each place show (see
+// beside), and those that are likelier than all else (see compared). A season is of so many values (1: none), of
+// which places has the numbers where some are missing between them (nil: none are). Where all values are positive
+// their logarithms must have a jump, too; what grows jumps ever further.
+func Find(y []float64, season int, places []int) []Jump {
+	n := len(y)
+	w := window(n, season)
+	if w == 0 || slices.ContainsFunc(y, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
+		return nil
 	}
-	logs := make([]float64, len(y))
-	for i, v := range y {
-		logs[i] = math.Log(v)
+	var logs []float64
+	if slices.Min(y) > 0 {
+		logs = make([]float64, n)
+		for i, v := range y {
+			logs[i] = math.Log(v)
+		}
 	}
-	w, also := window(len(y), season), find(logs, season)
-	return slices.DeleteFunc(found, func(j Jump) bool {
-		return !slices.ContainsFunc(also, func(o Jump) bool { return max(j.At-o.At, o.At-j.At) <= w && j.Size*o.Size > 0 })
-	})
+	near := func(of []Jump, j Jump) bool {
+		return slices.ContainsFunc(of, func(o Jump) bool { return max(j.At-o.At, o.At-j.At) <= w && j.Size*o.Size > 0 })
+	}
+	var all []Jump
+	for _, find := range []func(y []float64) []Jump{
+		func(y []float64) []Jump { return beside(y, w) },
+		func(y []float64) []Jump { return compared(y, season, places) },
+	} {
+		found := find(y)
+		if len(found) > 0 && logs != nil {
+			also := find(logs)
+			found = slices.DeleteFunc(found, func(j Jump) bool { return !near(also, j) })
+		}
+		known := all
+		for _, j := range found {
+			if !near(known, j) {
+				all = append(all, j)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Jump) int { return a.At - b.At })
+	return all
 }
 
 // window is how many of n values a mean is of, 0 where they are too few.
@@ -64,12 +80,16 @@ func window(n, season int) int {
 	return w
 }
 
-func find(y []float64, season int) (found []Jump) {
+// beside finds jumps by means beside each place: of w values behind it less that of w values before it, w a
+// twentieth of all and whole seasons, each the median of five neighbours,
+//
+//	D_s = Σ_{s≤i<s+w} y_i/w − Σ_{s−w≤i<s} y_i/w,
+//
+// which less its median, what a line does, has a usual size, 1.4826 times the median of its absolute values:
+// what noise, walks and slopes make of it is in there, too. A jump is a D_s far beyond that, the largest about
+// it, near which nothing goes half as far back: a peak rises and falls.
+func beside(y []float64, w int) (found []Jump) {
 	n := len(y)
-	w := window(n, season)
-	if w == 0 || slices.ContainsFunc(y, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
-		return nil
-	}
 	y = filtered(y)
 	changes := make([]float64, n-2*w+1) // at w, w+1, …
 	mean := func(from, to int) (m float64) {
@@ -118,7 +138,6 @@ func find(y []float64, season int) (found []Jump) {
 			found = append(found, Jump{at + w, changes[at]})
 		}
 	}
-	slices.SortFunc(found, func(a, b Jump) int { return a.At - b.At })
 	return found
 }
 

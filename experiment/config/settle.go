@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -102,7 +103,16 @@ func (c *Config) withSteps(d *datasets.Dataset) {
 // JumpsOf finds where the level of a series changes, in its training rows, which are returned in the order of time.
 func JumpsOf(d *datasets.Dataset) (found []jumps.Jump, rows []int32) {
 	rows = inTime(d)
-	return jumps.Find(d.Targets(rows), d.Series.Season), rows
+	return jumps.Find(d.Targets(rows), d.Series.Season, steps(d.Times(rows), d.Series.Step)), rows
+}
+
+// steps are times in steps from the first one: where rows are missing the season goes on.
+func steps(times []float64, step float64) []int {
+	out := make([]int, len(times))
+	for i, v := range times {
+		out[i] = int(math.Round((v - times[0]) / step))
+	}
+	return out
 }
 
 // inTime are the training rows of a series in the order of time.
