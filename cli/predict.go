@@ -103,7 +103,8 @@ func newPredict() *cobra.Command {
 	fs.StringVar(&f.format, "format", "csv", "format: csv, or json, an array of objects; default csv, on a terminal a table for reading")
 	fs.BoolVar(&f.quiet, "quiet", false, "nothing on standard error")
 	for flag, choices := range map[string][]string{
-		"weights": vbks.WeightNames()[1:], "method": slices.Concat([]string{config.MethodAverage, config.MethodSingle}, prepare.ForecastNames()), "format": {"csv", "json"},
+		"weights": vbks.WeightNames()[1:], "method": slices.Concat([]string{config.MethodAverage, config.MethodSingle}, prepare.ForecastNames()),
+		"format": {"csv", "json"},
 	} {
 		noErr(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))
 	}

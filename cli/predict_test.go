@@ -83,7 +83,8 @@ func TestBadPredict(t *testing.T) {
 		{"run --data new.csv --components", "--components writes a second table beside the first; name that with -o"},
 		{"run --data new.csv -o new.csv", `-o "new.csv" is the table to predict at; choose another name`},
 		{"run --data new.csv -o run/events.jsonl", `-o "run/events.jsonl" is a file that the run "run" keeps for itself; choose another name`},
-		{"run --data new.csv --method best", "--method best: must be vbks, the average over kernels, or vbks-s, the best one; or, with --horizon, one of naive, "},
+		{"run --data new.csv --method best", "--method best: must be vbks, the average over kernels, or vbks-s, the best one; or, with " +
+			"--horizon, one of naive, "},
 		{"run --data new.csv --method theta", "--data is about kernels; --method theta has none and forecasts with --horizon"},
 		{"run --horizon 3 --method theta --top 2", "--top is about kernels; --method theta has none and forecasts with --horizon"},
 		{"run --data new.csv --method vbks-s --top 2", "--top is about the average; leave it out, or choose --method vbks"},

@@ -130,7 +130,8 @@ func TestTextColumnsAreNoDefaultInputs(t *testing.T) {
 	if d.Dim != 1 || d.Inputs[0].Name != "x" {
 		t.Errorf("%+v", d.Inputs)
 	}
-	want := []string{`column 1 ("city") is text and stays out by itself; to see what it does take it in: inputs in the launcher, or --set 'data.types={city="levels"}'`,
+	want := []string{`column 1 ("city") is text and stays out by itself; to see what it does take it in: ` +
+		`inputs in the launcher, or --set 'data.types={city="levels"}'`,
 		`column 3 ("note") has no values in the first rows and is no input`}
 	if !slices.Equal(d.Notices, want) {
 		t.Errorf("%q", d.Notices)

@@ -92,7 +92,8 @@ func TestChanceIsNoFinding(t *testing.T) {
 // Help says at every size which keys close it, and that they close nothing else: whoever takes q for the end of the program goes on
 // typing into it.
 func TestHelpSaysWhatClosesIt(t *testing.T) {
-	for w, want := range map[int]string{40: "q esc close help", 80: "q esc or another key close this help only", 200: "q esc or another key close this help only"} {
+	for w, want := range map[int]string{40: "q esc close help", 80: "q esc or another key close this help " +
+		"only", 200: "q esc or another key close this help only"} {
 		a := testApp(t, w, 24, demoEvents(t, "K12", 5))
 		press(a, "?")
 		if frame := screen(a); !strings.Contains(frame, want) {

@@ -29,7 +29,8 @@ func (a *app) groups() []input.Group {
 		gs = a.launcher.Groups()
 	}
 	return append(gs, input.Group{Name: globalKeys, All: []input.Binding{
-		{Keys: []string{"?", "f1"}, Label: "?", Short: "help", About: "what the words mean and what keys do, of each view; f1 where letters are typed", Do: a.toggleHelp},
+		{Keys: []string{"?", "f1"}, Label: "?", Short: "help", About: "what the words mean and what keys do, of each view; f1 where " +
+			"letters are typed", Do: a.toggleHelp},
 		{Keys: []string{"L"}, Label: "L", Short: "runs", About: "launcher: another run", Off: a.bench == nil, Do: a.toLauncher},
 		{Keys: []string{"g"}, Label: "g", About: "characters: braille, blocks, plain ASCII", Do: a.nextGlyphs},
 		{Keys: []string{"m"}, Label: "m", About: "mouse on or off; off, the terminal selects text for copying", Do: a.toggleMouse},

@@ -83,7 +83,8 @@ var (
 		{"slack", "what the bounds on a log probability leave open; more inducing inputs make it less"},
 		{"settled", "no kernel tried may overtake it, with all data in and q* of 0.9; else grey"},
 		{"certain", "a part of what the leader says that kernels with 95 % of the belief say, too; likely: with half of it; open: with less"},
-		{"wanders", "goes up and down without a plan, as a price does: where it is it stays for a while, and nobody knows which way it goes next"},
+		{"wanders", "goes up and down without a plan, as a price does: where it is it stays for a while, and nobody knows which way it " +
+			"goes next"},
 		{"swings", "how far a pattern goes up and down about its middle; small: less than a third of the largest part's"},
 		{"M", "inducing inputs: kernels see the training rows through so many of them; more are dearer and tell more"},
 		{"=", "cannot be told from the leader, within a nat or twice the error of the gap"},

@@ -58,7 +58,8 @@ func (c *Config) SettleTask(d *datasets.Dataset) {
 		c.Settings.Calibrate = none
 	}
 	if c.Settings.Local == local.Neighbours && d.Dim > 1 && !d.Among() && (d.Series == nil || !slices.Contains(d.Calendar(), "hour")) {
-		d.Notices = append(d.Notices, fmt.Sprintf("predict.local is %q: neighbours are those in one input, in time on the clock, or, where rows are held out among the others, in a table", local.None))
+		d.Notices = append(d.Notices, fmt.Sprintf("predict.local is %q: neighbours are those in one input, in time on the clock, or, "+
+			"where rows are held out among the others, in a table", local.None))
 		c.Settings.Local = local.None
 	}
 	switch {

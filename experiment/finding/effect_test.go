@@ -54,7 +54,8 @@ func TestSizes(t *testing.T) {
 	}{
 		{"a week and a slope over some months", scene{months, "PER+LIN", []files.Number{100, 1, 7, 0.01, 1, 4}, 300, 400, nil,
 			effects(append(week, slope)...)},
-			"A pattern that repeats every 7 days, highest on Saturdays (60 kWh above the mean) and lowest on Mondays (31 kWh below), on a straight line " +
+			"A pattern that repeats every 7 days, highest on Saturdays (60 kWh above the mean) and lowest on Mondays (31 kWh below), on a " +
+				"straight line " +
 				"(grows by 3.2 kWh a month)"},
 		{"a slope that may be none", scene{days, "LIN", []files.Number{1, 1, 4}, 300, 400, nil,
 			effects(record.Effect{Kind: record.EffectSlope, Part: "LIN", Column: "day", Mean: 2, SD: 1.1})}, "A straight line (LIN)."},
@@ -81,11 +82,13 @@ func TestSizes(t *testing.T) {
 		{"five days that are equal, two that are not", scene{days, "PER", perWeek[:4], 300, 400, nil, effects(part("Sunday", -103, 2),
 			part("Monday", 31, 2), part("Tuesday", 35, 2), part("Wednesday", 33, 2), part("Thursday", 34, 2), part("Friday", 34, 2),
 			part("Saturday", -64, 2))},
-			"A pattern that repeats every 7 days, highest from Monday to Friday (33 kWh above the mean) and lowest on Sundays (103 kWh below) (PER)."},
+			"A pattern that repeats every 7 days, highest from Monday to Friday (33 kWh above the mean) and lowest on Sundays (103 kWh " +
+				"below) (PER)."},
 		{"a weekend about the end of a list", scene{days, "PER", perWeek[:4], 300, 400, nil, effects(part("Sunday", 52, 2),
 			part("Monday", -20, 1), part("Tuesday", -26, 2), part("Wednesday", -40, 1), part("Thursday", -31, 1), part("Friday", 2, 1),
 			part("Saturday", 50, 2))},
-			"A pattern that repeats every 7 days, highest on Saturdays and Sundays (51 kWh above the mean) and lowest on Wednesdays (40 kWh below) (PER)."},
+			"A pattern that repeats every 7 days, highest on Saturdays and Sundays (51 kWh above the mean) and lowest on Wednesdays (40 kWh " +
+				"below) (PER)."},
 		{"of another kernel", scene{days, "PER", perWeek[:4], 300, 400, nil, func(s *record.Standing, f *record.Fit) {
 			effects(swing)(s, f)
 			s.Effects.Kernel = "SE"
@@ -99,12 +102,14 @@ func TestSizes(t *testing.T) {
 			"energy: a level for each value of weather (fog 4 kWh above and rain\ufffd[31m 15 kWh below sun)"},
 		{"both below it", scene{weather, "CAT[weather]", []files.Number{100, 4}, 300, 400, nil, effects(level("fog", -4), level("rain", -15))},
 			"energy: a level for each value of weather (fog 4 kWh and rain 15 kWh below sun)"},
-		{"one that may be equal", scene{weather, "CAT[weather]", []files.Number{100, 4}, 300, 400, nil, effects(level("fog", 1), level("rain", -15))},
+		{"one that may be equal", scene{weather, "CAT[weather]", []files.Number{100, 4}, 300, 400, nil,
+			effects(level("fog", 1), level("rain", -15))},
 			"energy: a level for each value of weather (rain 15 kWh below sun)"},
 		{"many levels", scene{weather, "CAT[weather]", []files.Number{100, 4}, 300, 400, nil, effects(level("fog", -4), level("rain", -15),
 			level("snow", -40))},
 			"energy: a level for each value of weather (highest sun, lowest snow, 40 kWh apart)"},
-		{"a top", scene{kiln, "SE[oven]+CAT[glaze]", []files.Number{100, 130, 2, 1}, 300, 400, nil, effects(curve(record.ShapeTop, "819"), hump, glaze)},
+		{"a top", scene{kiln, "SE[oven]+CAT[glaze]", []files.Number{100, 130, 2, 1}, 300, 400, nil,
+			effects(curve(record.ShapeTop, "819"), hump, glaze)},
 			"gloss: a smooth variation in oven over about 130 (rises to a top at 819 and falls, 24 from lowest to highest) and a level for " +
 				"each value of glaze (Linde 12 below Alba)"},
 		{"a bottom", scene{kiln, "SE[oven]", []files.Number{100, 130, 1}, 300, 400, nil, effects(hump, curve(record.ShapeBottom, "819"))},

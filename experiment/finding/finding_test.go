@@ -116,14 +116,16 @@ func TestGoldenSentences(t *testing.T) {
 				scored(s, record.TaskRegression, 1, 0.94, baseline("lsq", "least squares", 1))
 			}},
 			"Nothing repeats, grows or wanders: only chance. The best of 3 kernels is 2.0 nats likelier than " +
-				"that, which is too little. The CRPS of predictions is equal to that of least squares. 94 % of 50 held-out rows in the 95 % interval. " +
+				"that, which is too little. The CRPS of predictions is equal to that of least squares. 94 % of 50 held-out rows in the 95 % " +
+				"interval. " +
 				"Next: another column or more rows; the mean is as good a prediction."},
 		{"noise between rows, where a line from row to row is worse than a constant", scene{steps, "SE", []files.Number{0.01, 3, 4}, 200, 2,
 			[]record.Fit{equal, equal}, func(s *record.Standing, _ *record.Fit) {
 				scored(s, record.TaskRegression, 1.03, 0.94, baseline("lsq", "least squares", 1.5), baseline("mean", "mean of the training rows", 1))
 			}},
 			"Nothing repeats, grows or wanders: only chance. The best of 3 kernels is 2.0 nats likelier than " +
-				"that, which is too little. Predicts 3 % worse than mean of the training rows, the best of 2 baselines (CRPS). 94 % of 50 held-out rows in the " +
+				"that, which is too little. Predicts 3 % worse than mean of the training rows, the best of 2 baselines (CRPS). 94 % of 50 " +
+				"held-out rows in the " +
 				"95 % interval. Next: another column or more rows; the mean is as good a prediction."},
 		{"a wave that a few rows far out hide", scene{steps, "SE", []files.Number{0.01, 3, 4}, 200, 2, []record.Fit{equal, equal},
 			func(s *record.Standing, _ *record.Fit) {
@@ -132,7 +134,8 @@ func TestGoldenSentences(t *testing.T) {
 			}},
 			"Nothing repeats, grows or wanders: only chance. But 94 % of the held-out rows lie in intervals for 50 %: " +
 				"a few rows far out may hide what there is. The best of 3 kernels is 2.0 nats likelier than " +
-				"that, which is too little. Predicts 33 % better than least squares (CRPS). 96 % of 50 held-out rows in the 95 % interval. Next: kestrel run " +
+				"that, which is too little. Predicts 33 % better than least squares (CRPS). 96 % of 50 held-out rows in the 95 % interval. " +
+				"Next: kestrel run " +
 				"runs/a/config.toml --set kernels.likelihood=auto looks for rows that are far out, and counts them for little."},
 		{"a constant leads", scene{steps, "CONST", []files.Number{1, 4}, 300, -1, []record.Fit{apart}, nil},
 			"Nothing repeats, grows or wanders: only chance. The best of 2 kernels tells no more than that. " +

@@ -68,9 +68,10 @@ func TestRunsSayWhatThereIs(t *testing.T) {
 	pattern := func(i int, every float64) float64 { return math.Sin(2 * math.Pi * float64(i) / every) }
 	for _, w := range []world{
 		{what: "noise", header: "x,y", rows: 90,
-			row:     func(i int, rng *rand.Rand) string { return fmt.Sprintf("%d,%.4f", i, 5+.5*rng.NormFloat64()) },
-			set:     []string{"kernels.expressions=SE, PER, LIN", "data.time=no", "data.target=y"},
-			must:    []string{`^Nothing repeats, grows or wanders: only chance about a mean of (4\.9|5)[0-9]* \(sd 0\.[45]`, `the mean is as good a prediction`},
+			row: func(i int, rng *rand.Rand) string { return fmt.Sprintf("%d,%.4f", i, 5+.5*rng.NormFloat64()) },
+			set: []string{"kernels.expressions=SE, PER, LIN", "data.time=no", "data.target=y"},
+			must: []string{`^Nothing repeats, grows or wanders: only chance about a mean of (4\.9|5)[0-9]* \(sd 0\.[45]`,
+				`the mean is as good a prediction`},
 			mustNot: []string{`that repeats`, `straight line`, `settled`, `Do not trust`}},
 		{what: "a wave", header: "x,y", rows: 90,
 			row: func(i int, rng *rand.Rand) string {

@@ -60,20 +60,23 @@ func TestGoldenShared(t *testing.T) {
 			among(t, 0.3, 1, rival{"PER+RW", wave(365), 0.25}, rival{"PER*LIN+LIN", []files.Number{1, 1, 365, 1, 1, 1, 1, 1}, 0.2},
 				rival{"PER+LIN+RW", nil, 0.24}, rival{"LIN", []files.Number{1, 1, 1}, 0.01})}, nil,
 			"A pattern that repeats every year, on a straight line (PER + LIN). Certain: a yearly pattern and that the level moves; likely: that " +
-				"it does so along a straight line (75 % of the belief). Which kernel is best is not settled: this one leads since 45 % of the data, with " +
+				"it does so along a straight line (75 % of the belief). Which kernel is best is not settled: this one leads since 45 % of the " +
+				"data, with " +
 				"30 % of the belief (q*); one other cannot be told from it.",
 			"Certain: a yearly pattern and that the level moves; likely: that it does so along a straight line (75 % of the belief).",
 			"Certain: a yearly pattern and that the level moves.", "kernels behind it"},
 		{"a week that most have", scene{days, "PER+RW", wave(6.995), 1500, 900, nil,
 			among(t, 0.4, 2, rival{"RW", []files.Number{1, 1825, 1}, 0.2}, rival{"PER+LIN", []files.Number{100, 1, 7, 0.1, 1, 4}, 0.3},
 				rival{"PER+RW+CONST", []files.Number{100, 1, 11.5, 0.1, 1825, 4, 1}, 0.1})}, swing(40),
-			"A pattern that repeats every 7 days (swings by ±40 kWh), on a level that wanders (PER + RW). Certain: that the level moves; likely: a " +
+			"A pattern that repeats every 7 days (swings by ±40 kWh), on a level that wanders (PER + RW). Certain: that the level moves; " +
+				"likely: a " +
 				"weekly pattern (70 % of the belief) and that it wanders (70 %). Which",
 			"Certain: that the level moves; likely: a weekly pattern (70 % of the belief) and that it wanders (70 %).",
 			"Certain: that the level moves.", ""},
 		{"a week that may be nothing", scene{days, "PER+RW", wave(6.995), 1500, 900, nil,
 			among(t, 0.8, 1, rival{"RW", []files.Number{1, 1825, 1}, 0.2})}, swing(4),
-			"Perhaps a pattern that repeats every 7 days, on a level that wanders (PER + RW). Certain: a level that wanders; open: a weekly pattern. Which",
+			"Perhaps a pattern that repeats every 7 days, on a level that wanders (PER + RW). Certain: a level that wanders; open: a weekly " +
+				"pattern. Which",
 			"Certain: a level that wanders; open: a weekly pattern.", "Certain: a level that wanders.", ""},
 		{"a week that few have", scene{days, "PER+RW", wave(6.995), 1500, 900, nil,
 			among(t, 0.4, 1, rival{"RW", []files.Number{1, 1825, 1}, 0.6})}, swing(40),
@@ -82,23 +85,28 @@ func TestGoldenShared(t *testing.T) {
 		{"columns that matter, and one that does not", scene{kiln, "SE[oven]+CAT[glaze]", []files.Number{400, 30, 50, 1}, 300, 900, nil,
 			among(t, 0.75, 1, rival{"SE[damp]+SE[oven]+CAT[glaze]", []files.Number{1, 12, 1, 30, 1, 1}, 0.2},
 				rival{"SE[oven]", []files.Number{1, 30, 1}, 0.05})}, nil,
-			"gloss: a smooth variation in oven over about 30 and a level for each value of glaze; damp tells nothing more (SE[oven] + CAT[glaze]). " +
+			"gloss: a smooth variation in oven over about 30 and a level for each value of glaze; damp tells nothing more (SE[oven] + " +
+				"CAT[glaze]). " +
 				"Certain: that oven and glaze matter. Which kernel is best is not settled: this one leads since 45 % of the data, with 75 % of the " +
 				"belief (q*); one other cannot be told from it.", "Certain: that oven and glaze matter.", "Certain: that oven and glaze matter.", ""},
 		{"a column that may matter", scene{kiln, "SE[oven]+SE[damp]", []files.Number{50, 12, 100, 30, 1}, 300, 900, nil,
 			among(t, 0.6, 0, rival{"SE[oven]", []files.Number{1, 30, 1}, 0.4})}, nil,
-			"gloss: a smooth variation in oven over about 30 and a smooth variation in damp over about 12 (SE[damp] + SE[oven]). Certain: that oven " +
+			"gloss: a smooth variation in oven over about 30 and a smooth variation in damp over about 12 (SE[damp] + SE[oven]). Certain: " +
+				"that oven " +
 				"matters; likely: that damp matters (60 % of the belief). Which", "", "", "glaze tells"},
 		{"settled, with a column that does not matter", scene{kiln, "SE[oven]", []files.Number{100, 30, 1}, 300, 900, nil,
 			among(t, 0.97, 0, rival{"SE[oven]+CAT[glaze]", []files.Number{1, 30, 1, 1}, 0.03})}, nil,
-			"gloss: a smooth variation in oven over about 30; glaze tells nothing more (SE[oven]). It leads since 45 % of the data, with 97 % of the " +
+			"gloss: a smooth variation in oven over about 30; glaze tells nothing more (SE[oven]). It leads since 45 % of the data, with 97 " +
+				"% of the " +
 				"belief (q*); settled among the two kernels tried.", "It leads since 45 % of the data; settled.", "Settled.", "damp tells"},
 		{"while rows are to come nothing is certain", scene{days, "PER+LIN", year, 1500, 900, nil,
 			among(t, 0.3, 1, rival{"PER+RW", wave(365), 0.7})}, func(s *record.Standing) {
 			s.State, s.Evaluation.Proportion, s.Evaluation.RowsSeen = record.Running, 0.9, 1350
-		}, "So far, with 90 % of the rows: a pattern that repeats every year, on perhaps a straight line (PER + LIN). It leads since 45 % of the data, " +
+		}, "So far, with 90 % of the rows: a pattern that repeats every year, on perhaps a straight line (PER + LIN). It leads since 45 % " +
+			"of the data, " +
 			"with 30 % of the belief (q*); not settled: one other cannot be told from it. Next", "", "Not settled.", "ertain"},
-		{"of half of the belief nothing is known", scene{days, "PER+LIN", year, 1500, 900, nil, among(t, 0.3, 1, rival{"PER+RW", wave(365), 0.2})}, nil,
+		{"of half of the belief nothing is known", scene{days, "PER+LIN", year, 1500, 900, nil,
+			among(t, 0.3, 1, rival{"PER+RW", wave(365), 0.2})}, nil,
 			"A pattern that repeats every year, on a straight line (PER + LIN). It leads", "", "Not settled.", "ertain"},
 	} {
 		s := c.scene.standing(t)
@@ -126,7 +134,8 @@ func TestChance(t *testing.T) {
 		inputs int
 		want   string
 	}{
-		{datasets.ColumnSummary{Name: "grams", Mean: 360.7512, SD: 1.6882}, 1, "Nothing repeats, grows or wanders: only chance about a mean of 360.8 grams (sd 1.7)."},
+		{datasets.ColumnSummary{Name: "grams", Mean: 360.7512, SD: 1.6882}, 1, "Nothing repeats, grows or wanders: only chance about a " +
+			"mean of 360.8 grams (sd 1.7)."},
 		{datasets.ColumnSummary{Name: "y", Mean: -0.0123, SD: 12.3, Unit: "K"}, 1, "only chance about a mean of -0.012 K (sd 12)."},
 		{datasets.ColumnSummary{Name: "y", Mean: 51234.5, SD: 120}, 1, "only chance about a mean of 51230 (sd 120)."},
 		{datasets.ColumnSummary{Name: "y", Mean: 5, SD: 1}, 2, "y: no input tells anything: only chance about a mean of 5 (sd 1)."},
@@ -180,16 +189,18 @@ func TestDoubtsStayInBrief(t *testing.T) {
 		never   string
 		between string
 	}{
-		"may be nothing":  {scene{days, "PER+RW", small, 1500, 900, nil, effects(1)}, "perhaps", "", ""},
-		"is not small":    {scene{days, "PER+RW", small, 1500, 900, nil, effects(20)}, "repeats", "small", ""},
-		"high on Sundays": {scene{days, "PER+RW", small, 1500, 900, nil, effects(20, day("Sunday", 20), day("Monday", -20), day("Friday", 0))}, "", "small", "highest on Sundays, "},
+		"may be nothing": {scene{days, "PER+RW", small, 1500, 900, nil, effects(1)}, "perhaps", "", ""},
+		"is not small":   {scene{days, "PER+RW", small, 1500, 900, nil, effects(20)}, "repeats", "small", ""},
+		"high on Sundays": {scene{days, "PER+RW", small, 1500, 900, nil, effects(20, day("Sunday", 20), day("Monday", -20), day("Friday", 0))},
+			"", "small", "highest on Sundays, "},
 	} {
 		f := Of(c.scene.standing(t), "runs/a")
 		seen := false
 		for room := range 700 {
 			text := strings.ToLower(f.Within(func(s string) bool { return len(s) <= room }))
 			seen = seen || c.between != "" && strings.Contains(text, strings.ToLower(c.between))
-			if told := strings.Contains(text, "repeats"); told && !strings.Contains(text, c.always) || c.never != "" && strings.Contains(text, c.never) {
+			if told := strings.Contains(text, "repeats"); told && !strings.Contains(text, c.always) ||
+				c.never != "" && strings.Contains(text, c.never) {
 				t.Fatalf("%s, in %d characters: %s", what, room, text)
 			}
 		}

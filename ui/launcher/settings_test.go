@@ -69,7 +69,8 @@ func TestEnterKeepsTicks(t *testing.T) {
 	d.start()
 	d.put("a.csv")
 	const none = "no forecast beyond the end with more inputs than when"
-	d.has("enter starts the run", `column 2 ("sky") is text and stays out by itself; to see what it`, "does take it in: inputs in the launcher")
+	d.has("enter starts the run", `column 2 ("sky") is text and stays out by itself; to see what it`, "does take it in: inputs in the "+
+		"launcher")
 	d.hasNot("or after esc", none)
 	d.press("i")
 	d.has("on this line, or after esc, enter starts the run", "space in or out", "enter next")

@@ -54,7 +54,9 @@ func FitTable(ctx context.Context, x, y []float64, levels []bool, rng *rand.Rand
 	if !(variance > 0) {
 		return nil, errors.New("the rows are all on a line")
 	}
-	m.Kernel = Alike{Levels: levels, Theta: []float64{math.Log(0.1 * variance), math.Log(0.6 * variance), math.Log(0.3 * variance), math.Log(2)}}
+	m.Kernel = Alike{Levels: levels, Theta: []float64{
+		math.Log(0.1 * variance), math.Log(0.6 * variance), math.Log(0.3 * variance), math.Log(2),
+	}}
 	for range dim {
 		m.Kernel.Theta = append(m.Kernel.Theta, 0.5*math.Log(float64(dim)))
 	}
