@@ -305,6 +305,13 @@ func (w *speller) head(l *wordLeaf, c *kernelspace.Component) string {
 		}
 		return mayBe + "a pattern" + in + " that repeats every " + w.every(l)
 	}
+	if w.brief && l.ownLengths() {
+		if what := map[kernelspace.Op]string{kernelspace.OpSE: "a smooth variation", kernelspace.OpRQ: "a variation on many scales",
+			kernelspace.OpMatern12: "a rough variation", kernelspace.OpMatern32: "a fairly rough variation",
+			kernelspace.OpMatern52: "a fairly smooth variation"}[l.Op]; what != "" {
+			return what + w.varying(l)
+		}
+	}
 	switch l.Op {
 	case kernelspace.OpSE:
 		return "a smooth variation" + in + long + w.lengths(l)

@@ -104,10 +104,10 @@ func sharing(s *record.Start, e *record.Evaluation) *shared {
 		for c := range components {
 			if slices.ContainsFunc(ops(&components[c]), shows) {
 				one.traits = append(one.traits, w.traits(&components[c])...)
-				one.columns = append(one.columns, componentColumns(&components[c])...)
+				one.columns = append(one.columns, w.columnsOf(&components[c])...)
 			}
 		}
-		b.kernels, b.offered = append(b.kernels, one), append(b.offered, one.columns...)
+		b.kernels, b.offered = append(b.kernels, one), append(b.offered, columnsOf(k.ID, of)...)
 	}
 	return b
 }
@@ -254,7 +254,9 @@ func (r *reading) claims() (claims []claim) {
 				add(claim{text: "a " + w.rhythmName(&components[p.of], t) + " pattern", belief: r.shared.in(t),
 					open: w.doubtful(&components[p.of])})
 			case !along:
-				add(claim{column: words.PlainLine(inputs[t.column].Name), belief: r.shared.column(t.column)})
+				for _, c := range w.columnsOf(&components[p.of]) {
+					add(claim{column: words.PlainLine(inputs[c].Name), belief: r.shared.column(c)})
+				}
 			case t.moves():
 				kind := r.shared.in(t)
 				any := r.shared.with(func(o trait) bool { return o.moves() && o.column == t.column })
@@ -359,9 +361,9 @@ func (r *reading) needless() string {
 	case 0:
 		return ""
 	case 1:
-		return names[0] + " tells nothing more"
+		return names[0] + " seems to tell nothing more"
 	}
-	return words.Join(names) + " tell nothing more"
+	return words.Join(names) + " seem to tell nothing more"
 }
 
 // doubtful reports whether a component is in few of the kernels that are believed in, or not in

@@ -85,7 +85,7 @@ func TestGoldenShared(t *testing.T) {
 		{"columns that matter, and one that does not", scene{kiln, "SE[oven]+CAT[glaze]", []files.Number{400, 30, 50, 1}, 300, 900, nil,
 			among(t, 0.75, 1, rival{"SE[damp]+SE[oven]+CAT[glaze]", []files.Number{1, 12, 1, 30, 1, 1}, 0.2},
 				rival{"SE[oven]", []files.Number{1, 30, 1}, 0.05})}, nil,
-			"gloss: a smooth variation in oven over about 30 and a level for each value of glaze; damp tells nothing more (SE[oven] + " +
+			"gloss: a smooth variation in oven over about 30 and a level for each value of glaze; damp seems to tell nothing more (SE[oven] + " +
 				"CAT[glaze]). " +
 				"Certain: that oven and glaze matter. Which kernel is best is not settled: this one leads since 45 % of the data, with 75 % of the " +
 				"belief (q*); one other cannot be told from it.", "Certain: that oven and glaze matter.", "Certain: that oven and glaze matter.", ""},
@@ -93,12 +93,12 @@ func TestGoldenShared(t *testing.T) {
 			among(t, 0.6, 0, rival{"SE[oven]", []files.Number{1, 30, 1}, 0.4})}, nil,
 			"gloss: a smooth variation in oven over about 30 and a smooth variation in damp over about 12 (SE[damp] + SE[oven]). Certain: " +
 				"that oven " +
-				"matters; likely: that damp matters (60 % of the belief). Which", "", "", "glaze tells"},
+				"matters; likely: that damp matters (60 % of the belief). Which", "", "", "glaze seems"},
 		{"settled, with a column that does not matter", scene{kiln, "SE[oven]", []files.Number{100, 30, 1}, 300, 900, nil,
 			among(t, 0.97, 0, rival{"SE[oven]+CAT[glaze]", []files.Number{1, 30, 1, 1}, 0.03})}, nil,
-			"gloss: a smooth variation in oven over about 30; glaze tells nothing more (SE[oven]). It leads since 45 % of the data, with 97 " +
+			"gloss: a smooth variation in oven over about 30; glaze seems to tell nothing more (SE[oven]). It leads since 45 % of the data, with 97 " +
 				"% of the " +
-				"belief (q*); settled among the two kernels tried.", "It leads since 45 % of the data; settled.", "Settled.", "damp tells"},
+				"belief (q*); settled among the two kernels tried.", "It leads since 45 % of the data; settled.", "Settled.", "damp seems"},
 		{"while rows are to come nothing is certain", scene{days, "PER+LIN", year, 1500, 900, nil,
 			among(t, 0.3, 1, rival{"PER+RW", wave(365), 0.7})}, func(s *record.Standing) {
 			s.State, s.Evaluation.Proportion, s.Evaluation.RowsSeen = record.Running, 0.9, 1350
