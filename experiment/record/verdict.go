@@ -194,15 +194,19 @@ func (m *Metric) wide() bool {
 	return mathext.RegIncBeta(float64(within), float64(n-within+1), 0.8) < rarely // P(at least so many)
 }
 
-// unlikely is the chance below which it is no chance that intervals of 50 % hold so much.
-const unlikely = 0.001
+const (
+	unlikely = 0.001 // the chance below which it is no chance that intervals of 50 % hold so much
+	// farWithin is the share of rows within intervals of 50 % up to which there are other reasons: a function that is
+	// smoother in places, noise that differs. One row in twenty ten standard deviations off has them hold .89.
+	farWithin = 0.65
+)
 
 // FarOut reports whether nearly all rows lie far within their intervals and a few beyond
 // them, as where noise is taken for normal of which a few values are far out: those of
 // 50 % hold more than half as many independent rows would but rarely, those of 95 % not all.
 func (m *Metric) FarOut() bool {
 	share, n := float64(m.Coverage50), m.TestRows/2
-	if !(share > 0.5) || m.TestRows < fewRows || !(m.Coverage95 < 1) {
+	if !(share > farWithin) || m.TestRows < fewRows || !(m.Coverage95 < 1) {
 		return false
 	}
 	within := min(n, int(math.Floor(share*float64(n)+1e-9)))

@@ -159,3 +159,21 @@ func TestVerdictOnWideIntervals(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A few rows far out leave nearly all others far within intervals that are made for both; a function that is
+// smoother in places has a little more within than it should.
+func TestFarOut(t *testing.T) {
+	for _, c := range []struct {
+		in50, in95 files.Number
+		rows       int
+		want       bool
+	}{
+		{0.89, 0.96, 2000, true}, {0.89, 0.96, 60, true}, {0.89, 0.96, 10, false}, // one in twenty ten deviations off
+		{0.6, 0.97, 2000, false}, {0.5, 0.95, 2000, false}, {0.89, 1, 2000, false}, // none is far out
+	} {
+		m := Metric{Coverage50: c.in50, Coverage95: c.in95, TestRows: c.rows}
+		if got := m.FarOut(); got != c.want {
+			t.Errorf("%v within 50 %%, %v within 95 %%, of %d rows: %v", c.in50, c.in95, c.rows, got)
+		}
+	}
+}
