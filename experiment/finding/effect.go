@@ -29,7 +29,7 @@ func (w *speller) effectsOf(c *kernelspace.Component) (out []record.Effect) {
 		return nil
 	}
 	for _, e := range w.effects.All {
-		if e.Part == id && w.amount(math.Abs(float64(e.Mean))) != "" {
+		if e.Part == id && w.amount(float64(e.Mean)) != "" {
 			out = append(out, e)
 		}
 	}
@@ -53,12 +53,12 @@ func (w *speller) size(c *kernelspace.Component) string {
 	switch best.Kind {
 	case record.EffectSlope:
 		per, length := w.per(best.Column)
-		return " (" + way(mean, "grows", "falls") + " by " + w.amount(math.Abs(mean*length)) + " " + per + ")"
+		return " (" + way(mean, "grows", "falls") + " by " + w.amount(mean*length) + " " + per + ")"
 	case record.EffectChange:
 		if c.Expr.IsSteps() && c.Expr.NumLeaves() <= oneStep {
-			return " (" + w.amount(math.Abs(mean)) + " " + way(mean, "higher", "lower") + " from then on)"
+			return " (" + w.amount(mean) + " " + way(mean, "higher", "lower") + " from then on)"
 		}
-		return " (ends " + w.amount(math.Abs(mean)) + " " + way(mean, "higher", "lower") + " than it began)"
+		return " (ends " + w.amount(mean) + " " + way(mean, "higher", "lower") + " than it began)"
 	case record.EffectSwing:
 		if i := slices.IndexFunc(all, func(e record.Effect) bool { return e.Kind == record.EffectShape && e.Known() }); i >= 0 {
 			return w.curve(&all[i])
@@ -78,7 +78,7 @@ func way(v float64, up, down string) string {
 
 // curve writes how what varies along a column runs, and over how much.
 func (w *speller) curve(e *record.Effect) string {
-	by := w.amount(math.Abs(float64(e.Mean)))
+	by := w.amount(float64(e.Mean))
 	switch e.Name {
 	case record.ShapeRises:
 		return " (rises by " + by + ")"
@@ -126,9 +126,9 @@ func (w *speller) levels(all []record.Effect) (text string, ok bool) {
 		}
 		if side := way(float64(e.Mean), " above", " below"); side == last { // Corvo 7 and Linde 12 below Alba
 			parts[len(parts)-1] = strings.TrimSuffix(parts[len(parts)-1], side)
-			parts = append(parts, quoted(e.Name)+" "+w.amount(math.Abs(float64(e.Mean)))+side)
+			parts = append(parts, quoted(e.Name)+" "+w.amount(float64(e.Mean))+side)
 		} else {
-			parts = append(parts, quoted(e.Name)+" "+w.amount(math.Abs(float64(e.Mean)))+side)
+			parts = append(parts, quoted(e.Name)+" "+w.amount(float64(e.Mean))+side)
 			last = side
 		}
 	}
@@ -150,8 +150,8 @@ func quoted(level string) string {
 	return string(text)
 }
 
-// amount writes a size in the target's unit, of its logarithm in percent of the target;
-// "" where another transform has no unit that means anything.
+// amount writes how far something is to either side in the target's unit, of its logarithm in percent of the
+// target, of which nothing is 100 below; "" where another transform has no unit that means anything.
 func (w *speller) amount(v float64) string {
 	unit := ""
 	if c := w.start.Target(); c != nil {
@@ -163,6 +163,7 @@ func (w *speller) amount(v float64) string {
 			return ""
 		}
 	}
+	v = math.Abs(v)
 	digits := 2
 	if math.Abs(v) >= 100 {
 		digits = 3
@@ -315,7 +316,7 @@ func (w *speller) peaks(every string, high, low []record.Effect) string {
 			mean += float64(parts[i].Mean) / float64(len(parts))
 		}
 		if known {
-			text += " (" + w.amount(math.Abs(mean)) + way(mean, " above", " below") + against + ")"
+			text += " (" + w.amount(mean) + way(mean, " above", " below") + against + ")"
 			against = ""
 		}
 		return text

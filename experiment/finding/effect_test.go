@@ -70,6 +70,10 @@ func TestSizes(t *testing.T) {
 		{"a wave of a logarithm", scene{logged, "PER", []files.Number{100, 1, 11, 0.01}, 300, 400, nil,
 			effects(record.Effect{Kind: record.EffectSwing, Part: "PER", Column: "day", Mean: 0.1823, SD: 0.01})},
 			"A pattern that repeats every 11 days (swings by ±20 %), of log energy"},
+		{"days of a logarithm, of which none is less than nothing", scene{logged, "PER", perWeek[:4], 300, 400, nil,
+			effects(part("Saturday", 0.82, 0.01), part("Monday", -0.756, 0.01), part("Tuesday", 0, 0.01))},
+			"A pattern that repeats every 7 days, highest on Saturdays (127 % above the mean) and lowest on Mondays (53 % below), " +
+				"of log energy"},
 		{"what wanders", scene{days, "PER+RW", []files.Number{100, 1, 11, 1, 1825, 4}, 300, 400, nil, effects(swing,
 			record.Effect{Kind: record.EffectChange, Part: "RW", Column: "day", Mean: 142.3, SD: 9})},
 			"A pattern that repeats every 11 days (swings by ±42 kWh), on a level that wanders (ends 142 kWh higher than it began)"},
