@@ -140,6 +140,49 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+// Of a product of what acts on different columns the sentence says that these act together, and where a straight
+// line turns it over.
+func TestColumnsThatActTogether(t *testing.T) {
+	swelling := []files.Number{1, 1, 9, 50, 1}
+	press := []datasets.ColumnSummary{{Name: "heat", Role: "input", Min: 18, Max: 62, SD: 12}, {Name: "minutes", Unit: "min", Role: "input",
+		Min: 4, Max: 26, SD: 6}, {Name: "strength", Role: "target"}}
+	sinceDays := []datasets.ColumnSummary{{Name: "heat", Role: "input", Min: 18, Max: 62, SD: 12}, days[0], {Name: "strength", Role: "target"}}
+	for _, c := range []struct {
+		columns    []datasets.ColumnSummary
+		kernel     string
+		values     []files.Number
+		centre     float64
+		want, calm string
+	}{
+		{press, "LIN[minutes]*SE[heat]", swelling, 14.727, "strength: a smooth variation in heat over about 50 that grows " +
+			"with minutes (turned over below 14.7 min) (", "strength: a smooth variation in heat over about 50 that grows with minutes."},
+		{press, "LIN[minutes]*SE[heat]", swelling, 0, "strength: a smooth variation in heat over about 50 that grows with " +
+			"minutes (LIN", ""},
+		{press, "LIN[minutes]*SE[heat]", swelling, 30, "strength: a smooth variation in heat over about 50 that shrinks " +
+			"with minutes (LIN", ""},
+		{sinceDays, "LIN[day]*SE[heat]", swelling, 31, "strength: a smooth variation in heat over about 50 that grows with " +
+			"day (turned over before 2022-02-01", ""},
+		{press, "LIN[heat]*LIN[minutes]", []files.Number{1, 1, 1, 1, 1}, 14.7, "strength: a straight line in heat whose slope grows with minutes " +
+			"(turned over below 14.7 min) (", ""},
+		{press, "SE[heat]*SE[minutes]", []files.Number{9, 30, 1, 12, 1}, 0, "strength: a smooth variation in heat over about 30, together with " +
+			"minutes over about 12 min (", ""},
+		{press, "SE[heat]*SE[minutes]", []files.Number{9, 30, 1, 40, 1}, 0, "strength: a smooth variation in heat over about 30, slowly " +
+			"changing with minutes (", ""},
+	} {
+		s := scene{c.columns, c.kernel, c.values, 300, 400, nil, func(s *record.Standing, _ *record.Fit) {
+			for _, name := range []string{"LIN", "LIN#1", "LIN#2"} {
+				for _, column := range []string{"minutes", "day"} {
+					s.Start.Kernels[0].Fixed = append(s.Start.Kernels[0].Fixed, record.Fixed{Name: name + ".centre", Column: column, Value: c.centre})
+				}
+			}
+		}}
+		got := Of(s.standing(t), "runs/a")
+		if !strings.HasPrefix(got.What, c.want) || c.calm != "" && got.calm != c.calm {
+			t.Errorf("%s at %v:\n%s\n%s\nwant\n%s", c.kernel, c.centre, got.What, got.calm, c.want)
+		}
+	}
+}
+
 // Of components that are called alike nobody says which one a size is of, and of four
 // large parts three have one.
 func TestFewSizes(t *testing.T) {

@@ -153,6 +153,7 @@ func (w *speller) component(c *kernelspace.Component) string {
 	}
 	lines := map[string]int{} // factors LIN, by where they are 0
 	var order []string
+	var firsts []*wordLeaf // of order
 	for i := range leaves[1:] {
 		l := &leaves[1+i]
 		if l.Op == kernelspace.OpLIN {
@@ -160,13 +161,21 @@ func (w *speller) component(c *kernelspace.Component) string {
 			if lines[at] == 0 {
 				order = append(order, at)
 			}
-			lines[at]++
+			if lines[at]++; lines[at] == 1 {
+				firsts = append(firsts, l)
+			}
 		} else if m := w.modifier(l); m != "" {
+			if w.brief && w.apart(l, &leaves[0]) {
+				m = w.together(l, m)
+			}
 			text += ", " + m
 		}
 	}
 	if leaves[0].Op == kernelspace.OpLIN {
 		// A product of straight lines only.
+		if w.brief && len(leaves) == 2 && w.apart(firsts[0], &leaves[0]) {
+			return text + " whose slope" + w.growing(firsts[0])
+		}
 		degree := 0
 		for _, at := range order {
 			degree += lines[at]
@@ -176,7 +185,16 @@ func (w *speller) component(c *kernelspace.Component) string {
 		}
 		return text + w.amplitude(variance, stationary)
 	}
-	for _, at := range order {
+	for i, at := range order {
+		if w.brief && lines[at] == 1 && w.apart(firsts[i], &leaves[0]) {
+			if i == 0 && !strings.Contains(text, ", ") {
+				text += " that"
+			} else {
+				text += ", which"
+			}
+			text += w.growing(firsts[i])
+			continue
+		}
 		grows := map[int]string{1: "in proportion to the distance from ", 2: "with the square of the distance from ",
 			3: "with the cube of the distance from "}[lines[at]]
 		if grows == "" {
@@ -189,6 +207,42 @@ func (w *speller) component(c *kernelspace.Component) string {
 		text += ", growing " + grows + at
 	}
 	return text + w.amplitude(variance, stationary)
+}
+
+// apart reports whether a factor acts on columns other than those of what it is a factor of.
+func (w *speller) apart(l, head *wordLeaf) bool {
+	return !slices.ContainsFunc(l.Cols, func(c int) bool { return slices.Contains(head.Cols, c) })
+}
+
+// growing says in brief along which columns a straight line has something grow, and beyond where it is the
+// other way round.
+func (w *speller) growing(l *wordLeaf) string {
+	inputs := w.start.Inputs()
+	if len(l.Cols) > mostNamed {
+		return fmt.Sprintf(" changes with %d inputs", len(l.Cols))
+	}
+	if len(l.Cols) > 1 {
+		return " changes with " + words.PlainLine(w.namesOf(l))
+	}
+	c := &inputs[l.Cols[0]]
+	at := 0.0
+	for _, f := range w.info.Fixed {
+		if f.Name == l.name+".centre" && f.Column == c.Name {
+			at = f.Value
+		}
+	}
+	name := words.PlainLine(c.Name)
+	switch {
+	case at >= c.Max && c.Min < c.Max:
+		return " shrinks with " + name
+	case at <= c.Min || w.detail == calm:
+		return " grows with " + name
+	}
+	below, place := "below ", strings.TrimSpace(words.Significant(at, 3)+" "+c.Unit)
+	if _, _, time := record.TimeScale(c); time {
+		below, place = "before ", w.day(l.Cols[0], at)
+	}
+	return " grows with " + name + " (turned over " + below + place + ")"
 }
 
 // leaves are those of a product, what bears most first.
@@ -375,6 +429,20 @@ func (w *speller) reach(l *wordLeaf) string {
 	}
 	return " (over all " + length + " by a standard deviation of " + words.WithUnit(math.Sqrt(v), w.targetUnit()) +
 		" from " + from + ")"
+}
+
+// together says in brief that a factor along other columns acts together with what it is a factor of.
+func (w *speller) together(l *wordLeaf, modifier string) string {
+	along, on := w.where(l), slices.Contains([]kernelspace.Op{kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12,
+		kernelspace.OpMatern32, kernelspace.OpMatern52}, l.Op)
+	names := strings.TrimPrefix(along, " in ")
+	if how, ok := strings.CutPrefix(modifier, "changing"+along); ok && on {
+		return "together with " + names + how
+	}
+	if modifier == "slowly changing"+along {
+		return "slowly changing with " + names
+	}
+	return modifier
 }
 
 // modifier says what a leaf does to the leaf before it in a product.
