@@ -44,7 +44,7 @@ func (w *speller) size(c *kernelspace.Component) string {
 		return text
 	}
 	at := slices.IndexFunc(all, func(e record.Effect) bool {
-		return e.Kind != record.EffectPart && e.Kind != record.EffectShape && e.Known()
+		return e.Kind != record.EffectPart && e.Kind != record.EffectShape && e.Kind != record.EffectStep && e.Known()
 	})
 	if at < 0 {
 		return ""
@@ -66,6 +66,27 @@ func (w *speller) size(c *kernelspace.Component) string {
 		return " (swings by ±" + w.amount(mean) + ")"
 	}
 	return ""
+}
+
+// stepSizes are by how much a level that changes several times does so at each place, in their order; "" where that is
+// not asked for, not known or may be 0.
+func (w *speller) stepSizes(c *kernelspace.Component, places int) []string {
+	texts := make([]string, places)
+	var all []record.Effect
+	for _, e := range w.effectsOf(c) {
+		if e.Kind == record.EffectStep {
+			all = append(all, e)
+		}
+	}
+	if !w.sized || len(all) != places {
+		return texts
+	}
+	for i := range all {
+		if v := float64(all[i].Mean); all[i].Known() {
+			texts[i] = " (" + way(v, "+", "−") + w.amount(v) + ")"
+		}
+	}
+	return texts
 }
 
 // way is a word for up or for down.
@@ -330,14 +351,17 @@ func (w *speller) peaks(every string, high, low []record.Effect) string {
 
 // spread is how far a component goes to both sides of its middle, 0 where that is not known.
 func (w *speller) spread(c *kernelspace.Component) float64 {
-	low, high, slope := 0.0, 0.0, 0.0
+	low, high, slope, level := 0.0, 0.0, 0.0, 0.0
 	for _, e := range w.effectsOf(c) {
 		v := float64(e.Mean)
 		switch e.Kind {
 		case record.EffectSwing:
 			return math.Abs(v)
 		case record.EffectChange:
-			return math.Abs(v) / 2
+			slope = math.Abs(v) / 2
+		case record.EffectStep: // behind its change
+			level += v
+			low, high = min(low, level), max(high, level)
 		case record.EffectSlope:
 			inputs := w.start.Inputs()
 			if at := slices.IndexFunc(inputs, func(c datasets.ColumnSummary) bool { return c.Name == e.Column }); at >= 0 {

@@ -41,6 +41,9 @@ func TestSizes(t *testing.T) {
 		return record.Effect{Kind: record.EffectShape, Part: "SE[oven]", Column: "oven", Name: shape, Against: at, Mean: 24, SD: 2}
 	}
 	glaze := record.Effect{Kind: record.EffectLevel, Part: "CAT[glaze]", Column: "glaze", Name: "Linde", Against: "Alba", Mean: -12, SD: 1}
+	step := func(mean files.Number) record.Effect {
+		return record.Effect{Kind: record.EffectStep, Part: "CP(CONST,CP(CONST,CONST))", Column: "day", Mean: mean, SD: 0.2}
+	}
 	kiln := []datasets.ColumnSummary{{Name: "oven", Role: "input", Min: 760, Max: 880, Mean: 820, SD: 35}, {Name: "glaze", Role: "input",
 		Levels: make([]datasets.Level, 2), Max: 1, Distinct: 2}, {Name: "gloss", Role: "target"}}
 	named := func(target string) []datasets.ColumnSummary {
@@ -83,6 +86,11 @@ func TestSizes(t *testing.T) {
 		{"two steps, not at once", scene{daily, "CP(CONST,CP(CONST,CONST))", []files.Number{500, 9, 9, 1000, 3, 9, 9, 1}, 300, 400, nil, effects(
 			record.Effect{Kind: record.EffectChange, Part: "CP(CONST,CP(CONST,CONST))", Column: "day", Mean: 8, SD: 2})},
 			"A level that changes at 2023-05-16 and at 2024-09-27 (ends 8 kWh higher than it began)"},
+		{"two steps, each known", scene{daily, "CP(CONST,CP(CONST,CONST))", []files.Number{500, 9, 9, 1000, 3, 9, 9, 1}, 300, 400, nil, effects(
+			record.Effect{Kind: record.EffectChange, Part: "CP(CONST,CP(CONST,CONST))", Column: "day", Mean: -1.2, SD: 0.3}, step(-2.57),
+			step(1.5))}, "A level that changes at 2023-05-16 (−2.6 kWh) and at 2024-09-27 (+1.5 kWh) (CP("},
+		{"two steps, of which one may be 0", scene{daily, "CP(CONST,CP(CONST,CONST))", []files.Number{1000, 9, 9, 500, 3, 9, 9, 1}, 300, 400,
+			nil, effects(step(0.1), step(1.5))}, "A level that changes at 2023-05-16 and at 2024-09-27 (+1.5 kWh) (CP("},
 		{"five days that are equal, two that are not", scene{days, "PER", perWeek[:4], 300, 400, nil, effects(part("Sunday", -103, 2),
 			part("Monday", 31, 2), part("Tuesday", 35, 2), part("Wednesday", 33, 2), part("Thursday", 34, 2), part("Friday", 34, 2),
 			part("Saturday", -64, 2))},

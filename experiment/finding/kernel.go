@@ -276,14 +276,20 @@ func (w *speller) components(components []kernelspace.Component) (parts []string
 func (w *speller) steps(c *kernelspace.Component) string {
 	var places []string
 	var last wordLeaf
+	var at []float64
 	slow := 0.0 // the widest
 	for i := range c.Program.Instrs {
 		in := &c.Program.Instrs[i]
 		if in.Op == kernelspace.OpStep {
 			last = wordLeaf{Instr: in}
-			places = append(places, "at "+w.day(in.Cols[0], float64(w.values[c.Params[in.Off]])))
+			at = append(at, float64(w.values[c.Params[in.Off]]))
 			slow = max(slow, float64(w.values[c.Params[in.Off+1]]))
 		}
+	}
+	slices.Sort(at)
+	by := w.stepSizes(c, len(at))
+	for i, v := range at {
+		places = append(places, "at "+w.day(last.Cols[0], v)+by[i])
 	}
 	how := "changes"
 	if stepWidths*slow < w.start.Inputs()[last.Cols[0]].Spacing {
