@@ -21,11 +21,11 @@ const mostSized = 3
 // oneStep is how many leaves a level with one step has.
 const oneStep = 3
 
-// effectsOf are those of a component of the kernel that is put into words, none where two
-// components are called alike: nobody knows whose they are.
+// effectsOf are those of a component of the kernel that is put into words. Those of components that are called alike
+// stand in their order; where there are not so many groups of them nobody knows whose they are.
 func (w *speller) effectsOf(c *kernelspace.Component) (out []record.Effect) {
 	id := c.Expr.ID()
-	if w.effects == nil || w.twice[id] {
+	if w.effects == nil {
 		return nil
 	}
 	for _, e := range w.effects.All {
@@ -33,7 +33,32 @@ func (w *speller) effectsOf(c *kernelspace.Component) (out []record.Effect) {
 			out = append(out, e)
 		}
 	}
-	return out
+	all := w.alike[id]
+	at := slices.Index(all, c.Params[0])
+	if at < 0 || len(all) == 1 {
+		return out
+	}
+	groups := grouped(out)
+	if len(groups) != len(all) {
+		return nil
+	}
+	return groups[at]
+}
+
+// grouped parts the effects of components that are called alike: those of each have the parts of time first, then
+// one of each kind and name.
+func grouped(all []record.Effect) (groups [][]record.Effect) {
+	for _, e := range all {
+		n := len(groups)
+		if n == 0 || slices.ContainsFunc(groups[n-1], func(o record.Effect) bool {
+			return o.Kind == e.Kind && (o.Name == e.Name || e.Kind == record.EffectShape) ||
+				e.Kind == record.EffectPart && o.Kind != record.EffectPart
+		}) {
+			groups, n = append(groups, nil), n+1
+		}
+		groups[n-1] = append(groups[n-1], e)
+	}
+	return groups
 }
 
 // size writes how large a component is, behind what it is; "" where that is not known, or may be
@@ -269,18 +294,23 @@ func (w *speller) rhythm(l *wordLeaf, c *kernelspace.Component) string {
 		switch {
 		case at >= 0: // of all that the data show, which one part of the kernel may not
 			r := w.start.Data.Rhythms[at]
-			if high.Name != r.High {
-				high = record.Effect{Name: r.High}
-			}
-			if low.Name != r.Low {
-				low = record.Effect{Name: r.Low}
-			}
+			high, low = called(parts, high, r.High), called(parts, low, r.Low)
 		case high.Name == "" || !high.Known() || !low.Known():
 			return ""
 		}
 		return w.peaks(every, alike(parts, high), alike(parts, low))
 	}
 	return ""
+}
+
+// called is the part of a name, where it cannot be told from an extreme one; else nothing is known of it.
+func called(parts []record.Effect, extreme record.Effect, name string) record.Effect {
+	for _, e := range parts {
+		if e.Name == name && (e.Name == extreme.Name || !e.Apart(&extreme)) {
+			return e
+		}
+	}
+	return record.Effect{Name: name}
 }
 
 // alike are the parts, which follow each other in a circle, about an extreme one that

@@ -191,8 +191,45 @@ func TestColumnsThatActTogether(t *testing.T) {
 	}
 }
 
-// Of components that are called alike nobody says which one a size is of, and of four
-// large parts three have one.
+// Of a day and a week that are called alike each has its own sizes; a time of the day that the data name has that of the kernel where it
+// is as high or low as the extreme one, and where neither is, how far the day swings is said.
+func TestSizesOfADayAndAWeek(t *testing.T) {
+	hours := []datasets.ColumnSummary{days[0], days[1]}
+	hours[0].Max = 28
+	part := func(name string, mean files.Number) record.Effect {
+		return record.Effect{Kind: record.EffectPart, Part: "PER", Column: "day", Name: name, Mean: mean, SD: 1}
+	}
+	swing := func(mean files.Number) record.Effect {
+		return record.Effect{Kind: record.EffectSwing, Part: "PER", Column: "day", Mean: mean, SD: 1}
+	}
+	for _, c := range []struct {
+		what      string
+		high, low string // in the data
+		all       []record.Effect
+		want      string
+	}{
+		{"each has its own", "16:00", "03:00", []record.Effect{part("02:00", -14), part("03:00", -13), part("10:00", -6), part("16:00", 19),
+			part("20:00", 3), swing(16.5), part("Monday", 9), part("Tuesday", -2), part("Wednesday", -8), part("Thursday", 2), swing(8.5)},
+			"A pattern that repeats every 24 h, highest about 16:00 (19 kWh above the mean) and lowest about 02:00 and 03:00 (14 kWh below) and a " +
+				"pattern that repeats every 7 days, highest on Mondays (9 kWh above the mean) and lowest on Wednesdays (8 kWh below)"},
+		{"other hours than the data", "12:00", "05:00", []record.Effect{part("02:00", -14), part("05:00", -8), part("12:00", 9), part("16:00", 19),
+			part("20:00", 3), swing(16.5), swing(8.5)},
+			"A pattern that repeats every 24 h, highest about 12:00 and lowest about 05:00 (swings by ±16 kWh)"},
+		{"one group too few", "16:00", "03:00", []record.Effect{part("03:00", -14), part("10:00", -6), part("16:00", 19), swing(16.5)},
+			"A pattern that repeats every 24 h, highest about 16:00 and lowest about 03:00 and a pattern that repeats every 7 days ("},
+	} {
+		s := scene{hours, "PER+PER", []files.Number{100, 1, 1, 90, 1, 7, 1}, 300, 400, nil, func(s *record.Standing, _ *record.Fit) {
+			s.Start.Data.Rhythms = []datasets.Rhythm{{Every: "day", High: c.high, Low: c.low}}
+			s.Effects = &record.Effects{Evaluation: 5, Kernel: s.Evaluation.Kernels[0].ID, All: c.all}
+		}}
+		if got := Of(s.standing(t), "runs/a").What; !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s:\n%s\nwant\n%s", c.what, got, c.want)
+		}
+	}
+}
+
+// Of components that are called alike, with sizes of one of them alone, nobody says which one a size is of, and of
+// four large parts three have one.
 func TestFewSizes(t *testing.T) {
 	var s record.Standing
 	start := &record.Start{Data: &datasets.Summary{Columns: days}}

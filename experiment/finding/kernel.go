@@ -24,9 +24,9 @@ type speller struct {
 	line   bool           // a linear function of the inputs is added
 	brief  bool           // what it is and how long, not how large
 
-	effects *record.Effects // of the kernel's components, nil where they are not known
-	shared  *shared         // by the kernels that are believed in, nil where that is not known
-	twice   map[string]bool // components that are called alike
+	effects *record.Effects  // of the kernel's components, nil where they are not known
+	shared  *shared          // by the kernels that are believed in, nil where that is not known
+	alike   map[string][]int // of components by what they are called the first of their hyperparameters, in order
 	detail  detail
 	sized   bool // with how much higher and lower a pattern is then
 }
@@ -79,11 +79,11 @@ func newSpeller(s *record.Start, o kernelspace.Options, info *record.KernelInfo,
 	if err != nil || len(components) == 0 {
 		return nil, nil
 	}
-	w = &speller{start: s, info: info, values: values, names: p.LeafNames(), line: len(values) > len(p.Params)+1, twice: map[string]bool{}}
+	w = &speller{start: s, info: info, values: values, names: p.LeafNames(), line: len(values) > len(p.Params)+1, alike: map[string][]int{}}
 	for i := range components {
-		id := components[i].Expr.ID()
-		_, known := w.twice[id]
-		w.twice[id] = known
+		if c := &components[i]; len(c.Params) > 0 {
+			w.alike[c.Expr.ID()] = append(w.alike[c.Expr.ID()], c.Params[0])
+		}
 	}
 	return w, components
 }
