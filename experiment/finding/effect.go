@@ -78,7 +78,7 @@ func (w *speller) size(c *kernelspace.Component) string {
 	switch best.Kind {
 	case record.EffectSlope:
 		per, length := w.per(best.Column)
-		return " (" + way(mean, "grows", "falls") + " by " + w.amount(mean*length) + " " + per + ")"
+		return " (" + way(mean, "grows", "falls") + " by " + w.amount(mean*length) + " " + per + w.turnedAt(best.Column) + ")"
 	case record.EffectChange:
 		if c.Expr.IsSteps() && c.Expr.NumLeaves() <= oneStep {
 			return " (" + w.amount(mean) + " " + way(mean, "higher", "lower") + " from then on)"
@@ -127,9 +127,9 @@ func (w *speller) curve(e *record.Effect) string {
 	by := w.amount(float64(e.Mean))
 	switch e.Name {
 	case record.ShapeRises:
-		return " (rises by " + by + ")"
+		return " (rises by " + by + w.turnedAt(e.Column) + ")"
 	case record.ShapeFalls:
-		return " (falls by " + by + ")"
+		return " (falls by " + by + w.turnedAt(e.Column) + ")"
 	case record.ShapeTop:
 		return " (rises to a top at " + e.Against + " and falls, " + by + " from lowest to highest)"
 	case record.ShapeBottom:

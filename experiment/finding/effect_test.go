@@ -172,12 +172,21 @@ func TestColumnsThatActTogether(t *testing.T) {
 			"day (turned over before 2022-02-01", ""},
 		{press, "LIN[heat]*LIN[minutes]", []files.Number{1, 1, 1, 1, 1}, 14.7, "strength: a straight line in heat whose slope grows with minutes " +
 			"(turned over below 14.7 min) (", ""},
+		{press, "LIN[minutes]*SE[heat]+SE[heat]", []files.Number{1, 1, 9, 50, 90, 41, 1}, 14.727, "strength: a smooth variation in heat over " +
+			"about 50 that grows with minutes (turned over below 14.7 min), with a small smooth variation in heat over about 41 (rises by 36 at " +
+			"minutes 14.7 min) (", ""},
+		{press, "LIN[heat]*LIN[minutes]+LIN[heat]", []files.Number{1, 1, 1, 1, 1, 1, 1}, 14.7, "strength: a straight line in heat whose slope grows " +
+			"with minutes (turned over below 14.7 min), with a small straight line in heat (grows by 0.94 per unit of heat at minutes 14.7 min) (", ""},
 		{press, "SE[heat]*SE[minutes]", []files.Number{9, 30, 1, 12, 1}, 0, "strength: a smooth variation in heat over about 30, together with " +
 			"minutes over about 12 min (", ""},
 		{press, "SE[heat]*SE[minutes]", []files.Number{9, 30, 1, 40, 1}, 0, "strength: a smooth variation in heat over about 30, slowly " +
 			"changing with minutes (", ""},
 	} {
 		s := scene{c.columns, c.kernel, c.values, 300, 400, nil, func(s *record.Standing, _ *record.Fit) {
+			s.Effects = &record.Effects{Evaluation: 5, Kernel: s.Evaluation.Kernels[0].ID, All: []record.Effect{
+				{Kind: record.EffectSwing, Part: "SE[heat]", Column: "heat", Mean: 18, SD: 1},
+				{Kind: record.EffectShape, Part: "SE[heat]", Column: "heat", Name: record.ShapeRises, Mean: 36, SD: 2},
+				{Kind: record.EffectSlope, Part: "LIN[heat]", Column: "heat", Mean: 0.94, SD: 0.05}}}
 			for _, name := range []string{"LIN", "LIN#1", "LIN#2"} {
 				for _, column := range []string{"minutes", "day"} {
 					s.Start.Kernels[0].Fixed = append(s.Start.Kernels[0].Fixed, record.Fixed{Name: name + ".centre", Column: column, Value: c.centre})

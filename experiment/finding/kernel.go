@@ -24,8 +24,9 @@ type speller struct {
 	line   bool           // a linear function of the inputs is added
 	brief  bool           // what it is and how long, not how large
 
-	effects *record.Effects  // of the kernel's components, nil where they are not known
-	shared  *shared          // by the kernels that are believed in, nil where that is not known
+	effects *record.Effects // of the kernel's components, nil where they are not known
+	shared  *shared         // by the kernels that are believed in, nil where that is not known
+	parts   []kernelspace.Component
 	alike   map[string][]int // of components by what they are called the first of their hyperparameters, in order
 	detail  detail
 	sized   bool // with how much higher and lower a pattern is then
@@ -85,6 +86,7 @@ func newSpeller(s *record.Start, o kernelspace.Options, info *record.KernelInfo,
 			w.alike[c.Expr.ID()] = append(w.alike[c.Expr.ID()], c.Params[0])
 		}
 	}
+	w.parts = components
 	return w, components
 }
 
@@ -214,6 +216,50 @@ func (w *speller) apart(l, head *wordLeaf) bool {
 	return !slices.ContainsFunc(l.Cols, func(c int) bool { return slices.Contains(head.Cols, c) })
 }
 
+// turnedAt is where a part along a column stands alone, as another part along it grows with another column and is turned
+// over there; "" where there is none.
+func (w *speller) turnedAt(column string) string {
+	inputs := w.start.Inputs()
+	for i := range w.parts {
+		c := &w.parts[i]
+		if c.Expr.IsChange() || slices.ContainsFunc(c.Program.Instrs, func(in kernelspace.Instr) bool { return in.Op == kernelspace.OpChange }) {
+			continue
+		}
+		leaves := w.leaves(c)
+		if len(leaves) != 2 || len(leaves[0].Cols) != 1 || inputs[leaves[0].Cols[0]].Name != column {
+			continue
+		}
+		l := &leaves[1]
+		if l.Op != kernelspace.OpLIN || len(l.Cols) != 1 || !w.apart(l, &leaves[0]) {
+			continue
+		}
+		if place, within := w.turn(l); within {
+			return " at " + words.PlainLine(inputs[l.Cols[0]].Name) + " " + place
+		}
+	}
+	return ""
+}
+
+// zero is where a straight line along one column is 0.
+func (w *speller) zero(l *wordLeaf) float64 {
+	for _, f := range w.info.Fixed {
+		if f.Name == l.name+".centre" && f.Column == w.start.Inputs()[l.Cols[0]].Name {
+			return f.Value
+		}
+	}
+	return 0
+}
+
+// turn writes where a straight line along one column is 0; within tells whether it is so among the rows.
+func (w *speller) turn(l *wordLeaf) (place string, within bool) {
+	c, at := &w.start.Inputs()[l.Cols[0]], w.zero(l)
+	place = strings.TrimSpace(words.Significant(at, 3) + " " + c.Unit)
+	if _, _, time := record.TimeScale(c); time {
+		place = w.day(l.Cols[0], at)
+	}
+	return place, c.Min < at && at < c.Max
+}
+
 // growing says in brief along which columns a straight line has something grow, and beyond where it is the
 // other way round.
 func (w *speller) growing(l *wordLeaf) string {
@@ -224,23 +270,18 @@ func (w *speller) growing(l *wordLeaf) string {
 	if len(l.Cols) > 1 {
 		return " changes with " + words.PlainLine(w.namesOf(l))
 	}
-	c := &inputs[l.Cols[0]]
-	at := 0.0
-	for _, f := range w.info.Fixed {
-		if f.Name == l.name+".centre" && f.Column == c.Name {
-			at = f.Value
-		}
-	}
+	c, at := &inputs[l.Cols[0]], w.zero(l)
 	name := words.PlainLine(c.Name)
+	place, within := w.turn(l)
 	switch {
 	case at >= c.Max && c.Min < c.Max:
 		return " shrinks with " + name
-	case at <= c.Min || w.detail == calm:
+	case !within || w.detail == calm:
 		return " grows with " + name
 	}
-	below, place := "below ", strings.TrimSpace(words.Significant(at, 3)+" "+c.Unit)
+	below := "below "
 	if _, _, time := record.TimeScale(c); time {
-		below, place = "before ", w.day(l.Cols[0], at)
+		below = "before "
 	}
 	return " grows with " + name + " (turned over " + below + place + ")"
 }
