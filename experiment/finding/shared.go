@@ -318,7 +318,8 @@ func (w *speller) rhythmName(c *kernelspace.Component, t trait) string {
 // plainly says what is certain, what is likely and what is open of what the data show, at most so many of these; "" where that is
 // not known, or more is to come.
 func (r *reading) plainly(most int) string {
-	if !r.whole() || r.outstanding() > 0 || len(r.open) > 0 || r.nothing {
+	if !r.whole() || r.outstanding() > 0 || len(r.open) > 0 || r.nothing ||
+		r.State == record.Running && r.effects() == nil { // which may leave a pattern open
 		return ""
 	}
 	claims, of := r.claims(), " of the belief"

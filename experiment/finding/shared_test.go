@@ -115,6 +115,8 @@ func TestGoldenShared(t *testing.T) {
 		}, "So far, with 90 % of the rows: a pattern that repeats every year, on perhaps a straight line (PER + LIN). It leads since 45 % " +
 			"of the data, " +
 			"with 30 % of the belief (q*); not settled: one other cannot be told from it. Next", "", "Not settled.", "ertain"},
+		{"nor while it is not known how large the parts are", scene{days, "PER+LIN", year, 1500, 900, nil,
+			among(t, 0.3, 1, rival{"PER+RW", wave(365), 0.7})}, func(s *record.Standing) { s.State = record.Running }, "", "", "", "ertain"},
 		{"of half of the belief nothing is known", scene{days, "PER+LIN", year, 1500, 900, nil,
 			among(t, 0.3, 1, rival{"PER+RW", wave(365), 0.2})}, nil,
 			"A pattern that repeats every year, on a straight line (PER + LIN). It leads", "", "Not settled.", "ertain"},
