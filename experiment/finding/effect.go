@@ -21,11 +21,11 @@ const mostSized = 3
 // oneStep is how many leaves a level with one step has.
 const oneStep = 3
 
-// effectsOf are those of a component of the kernel that is put into words, none where two
-// components are called alike: nobody knows whose they are.
+// effectsOf are those of a component of the kernel that is put into words. Those of components that are called alike
+// stand in their order; where there are not so many groups of them nobody knows whose they are.
 func (w *speller) effectsOf(c *kernelspace.Component) (out []record.Effect) {
 	id := c.Expr.ID()
-	if w.effects == nil || w.twice[id] {
+	if w.effects == nil {
 		return nil
 	}
 	for _, e := range w.effects.All {
@@ -33,7 +33,32 @@ func (w *speller) effectsOf(c *kernelspace.Component) (out []record.Effect) {
 			out = append(out, e)
 		}
 	}
-	return out
+	all := w.alike[id]
+	at := slices.Index(all, c.Params[0])
+	if at < 0 || len(all) == 1 {
+		return out
+	}
+	groups := grouped(out)
+	if len(groups) != len(all) {
+		return nil
+	}
+	return groups[at]
+}
+
+// grouped parts the effects of components that are called alike: those of each have the parts of time first, then
+// one of each kind and name.
+func grouped(all []record.Effect) (groups [][]record.Effect) {
+	for _, e := range all {
+		n := len(groups)
+		if n == 0 || slices.ContainsFunc(groups[n-1], func(o record.Effect) bool {
+			return o.Kind == e.Kind && (o.Name == e.Name || e.Kind == record.EffectShape) ||
+				e.Kind == record.EffectPart && o.Kind != record.EffectPart
+		}) {
+			groups, n = append(groups, nil), n+1
+		}
+		groups[n-1] = append(groups[n-1], e)
+	}
+	return groups
 }
 
 // size writes how large a component is, behind what it is; "" where that is not known, or may be
@@ -44,7 +69,7 @@ func (w *speller) size(c *kernelspace.Component) string {
 		return text
 	}
 	at := slices.IndexFunc(all, func(e record.Effect) bool {
-		return e.Kind != record.EffectPart && e.Kind != record.EffectShape && e.Known()
+		return e.Kind != record.EffectPart && e.Kind != record.EffectShape && e.Kind != record.EffectStep && e.Known()
 	})
 	if at < 0 {
 		return ""
@@ -53,7 +78,7 @@ func (w *speller) size(c *kernelspace.Component) string {
 	switch best.Kind {
 	case record.EffectSlope:
 		per, length := w.per(best.Column)
-		return " (" + way(mean, "grows", "falls") + " by " + w.amount(mean*length) + " " + per + ")"
+		return " (" + way(mean, "grows", "falls") + " by " + w.amount(mean*length) + " " + per + w.turnedAt(best.Column) + ")"
 	case record.EffectChange:
 		if c.Expr.IsSteps() && c.Expr.NumLeaves() <= oneStep {
 			return " (" + w.amount(mean) + " " + way(mean, "higher", "lower") + " from then on)"
@@ -66,6 +91,27 @@ func (w *speller) size(c *kernelspace.Component) string {
 		return " (swings by ±" + w.amount(mean) + ")"
 	}
 	return ""
+}
+
+// stepSizes are by how much a level that changes several times does so at each place, in their order; "" where that is
+// not asked for, not known or may be 0.
+func (w *speller) stepSizes(c *kernelspace.Component, places int) []string {
+	texts := make([]string, places)
+	var all []record.Effect
+	for _, e := range w.effectsOf(c) {
+		if e.Kind == record.EffectStep {
+			all = append(all, e)
+		}
+	}
+	if !w.sized || len(all) != places {
+		return texts
+	}
+	for i := range all {
+		if v := float64(all[i].Mean); all[i].Known() {
+			texts[i] = " (" + way(v, "+", "−") + w.amount(v) + ")"
+		}
+	}
+	return texts
 }
 
 // way is a word for up or for down.
@@ -81,9 +127,9 @@ func (w *speller) curve(e *record.Effect) string {
 	by := w.amount(float64(e.Mean))
 	switch e.Name {
 	case record.ShapeRises:
-		return " (rises by " + by + ")"
+		return " (rises by " + by + w.turnedAt(e.Column) + ")"
 	case record.ShapeFalls:
-		return " (falls by " + by + ")"
+		return " (falls by " + by + w.turnedAt(e.Column) + ")"
 	case record.ShapeTop:
 		return " (rises to a top at " + e.Against + " and falls, " + by + " from lowest to highest)"
 	case record.ShapeBottom:
@@ -248,18 +294,23 @@ func (w *speller) rhythm(l *wordLeaf, c *kernelspace.Component) string {
 		switch {
 		case at >= 0: // of all that the data show, which one part of the kernel may not
 			r := w.start.Data.Rhythms[at]
-			if high.Name != r.High {
-				high = record.Effect{Name: r.High}
-			}
-			if low.Name != r.Low {
-				low = record.Effect{Name: r.Low}
-			}
+			high, low = called(parts, high, r.High), called(parts, low, r.Low)
 		case high.Name == "" || !high.Known() || !low.Known():
 			return ""
 		}
 		return w.peaks(every, alike(parts, high), alike(parts, low))
 	}
 	return ""
+}
+
+// called is the part of a name, where it cannot be told from an extreme one; else nothing is known of it.
+func called(parts []record.Effect, extreme record.Effect, name string) record.Effect {
+	for _, e := range parts {
+		if e.Name == name && (e.Name == extreme.Name || !e.Apart(&extreme)) {
+			return e
+		}
+	}
+	return record.Effect{Name: name}
 }
 
 // alike are the parts, which follow each other in a circle, about an extreme one that
@@ -330,14 +381,17 @@ func (w *speller) peaks(every string, high, low []record.Effect) string {
 
 // spread is how far a component goes to both sides of its middle, 0 where that is not known.
 func (w *speller) spread(c *kernelspace.Component) float64 {
-	low, high, slope := 0.0, 0.0, 0.0
+	low, high, slope, level := 0.0, 0.0, 0.0, 0.0
 	for _, e := range w.effectsOf(c) {
 		v := float64(e.Mean)
 		switch e.Kind {
 		case record.EffectSwing:
 			return math.Abs(v)
 		case record.EffectChange:
-			return math.Abs(v) / 2
+			slope = math.Abs(v) / 2
+		case record.EffectStep: // behind its change
+			level += v
+			low, high = min(low, level), max(high, level)
 		case record.EffectSlope:
 			inputs := w.start.Inputs()
 			if at := slices.IndexFunc(inputs, func(c datasets.ColumnSummary) bool { return c.Name == e.Column }); at >= 0 {

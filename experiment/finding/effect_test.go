@@ -41,6 +41,9 @@ func TestSizes(t *testing.T) {
 		return record.Effect{Kind: record.EffectShape, Part: "SE[oven]", Column: "oven", Name: shape, Against: at, Mean: 24, SD: 2}
 	}
 	glaze := record.Effect{Kind: record.EffectLevel, Part: "CAT[glaze]", Column: "glaze", Name: "Linde", Against: "Alba", Mean: -12, SD: 1}
+	step := func(mean files.Number) record.Effect {
+		return record.Effect{Kind: record.EffectStep, Part: "CP(CONST,CP(CONST,CONST))", Column: "day", Mean: mean, SD: 0.2}
+	}
 	kiln := []datasets.ColumnSummary{{Name: "oven", Role: "input", Min: 760, Max: 880, Mean: 820, SD: 35}, {Name: "glaze", Role: "input",
 		Levels: make([]datasets.Level, 2), Max: 1, Distinct: 2}, {Name: "gloss", Role: "target"}}
 	named := func(target string) []datasets.ColumnSummary {
@@ -83,6 +86,11 @@ func TestSizes(t *testing.T) {
 		{"two steps, not at once", scene{daily, "CP(CONST,CP(CONST,CONST))", []files.Number{500, 9, 9, 1000, 3, 9, 9, 1}, 300, 400, nil, effects(
 			record.Effect{Kind: record.EffectChange, Part: "CP(CONST,CP(CONST,CONST))", Column: "day", Mean: 8, SD: 2})},
 			"A level that changes at 2023-05-16 and at 2024-09-27 (ends 8 kWh higher than it began)"},
+		{"two steps, each known", scene{daily, "CP(CONST,CP(CONST,CONST))", []files.Number{500, 9, 9, 1000, 3, 9, 9, 1}, 300, 400, nil, effects(
+			record.Effect{Kind: record.EffectChange, Part: "CP(CONST,CP(CONST,CONST))", Column: "day", Mean: -1.2, SD: 0.3}, step(-2.57),
+			step(1.5))}, "A level that changes at 2023-05-16 (−2.6 kWh) and at 2024-09-27 (+1.5 kWh) (CP("},
+		{"two steps, of which one may be 0", scene{daily, "CP(CONST,CP(CONST,CONST))", []files.Number{1000, 9, 9, 500, 3, 9, 9, 1}, 300, 400,
+			nil, effects(step(0.1), step(1.5))}, "A level that changes at 2023-05-16 and at 2024-09-27 (+1.5 kWh) (CP("},
 		{"five days that are equal, two that are not", scene{days, "PER", perWeek[:4], 300, 400, nil, effects(part("Sunday", -103, 2),
 			part("Monday", 31, 2), part("Tuesday", 35, 2), part("Wednesday", 33, 2), part("Thursday", 34, 2), part("Friday", 34, 2),
 			part("Saturday", -64, 2))},
@@ -140,8 +148,97 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// Of components that are called alike nobody says which one a size is of, and of four
-// large parts three have one.
+// Of a product of what acts on different columns the sentence says that these act together, and where a straight
+// line turns it over.
+func TestColumnsThatActTogether(t *testing.T) {
+	swelling := []files.Number{1, 1, 9, 50, 1}
+	press := []datasets.ColumnSummary{{Name: "heat", Role: "input", Min: 18, Max: 62, SD: 12}, {Name: "minutes", Unit: "min", Role: "input",
+		Min: 4, Max: 26, SD: 6}, {Name: "strength", Role: "target"}}
+	sinceDays := []datasets.ColumnSummary{{Name: "heat", Role: "input", Min: 18, Max: 62, SD: 12}, days[0], {Name: "strength", Role: "target"}}
+	for _, c := range []struct {
+		columns    []datasets.ColumnSummary
+		kernel     string
+		values     []files.Number
+		centre     float64
+		want, calm string
+	}{
+		{press, "LIN[minutes]*SE[heat]", swelling, 14.727, "strength: a smooth variation in heat over about 50 that grows " +
+			"with minutes (turned over below 14.7 min) (", "strength: a smooth variation in heat over about 50 that grows with minutes."},
+		{press, "LIN[minutes]*SE[heat]", swelling, 0, "strength: a smooth variation in heat over about 50 that grows with " +
+			"minutes (LIN", ""},
+		{press, "LIN[minutes]*SE[heat]", swelling, 30, "strength: a smooth variation in heat over about 50 that shrinks " +
+			"with minutes (LIN", ""},
+		{sinceDays, "LIN[day]*SE[heat]", swelling, 31, "strength: a smooth variation in heat over about 50 that grows with " +
+			"day (turned over before 2022-02-01", ""},
+		{press, "LIN[heat]*LIN[minutes]", []files.Number{1, 1, 1, 1, 1}, 14.7, "strength: a straight line in heat whose slope grows with minutes " +
+			"(turned over below 14.7 min) (", ""},
+		{press, "LIN[minutes]*SE[heat]+SE[heat]", []files.Number{1, 1, 9, 50, 90, 41, 1}, 14.727, "strength: a smooth variation in heat over " +
+			"about 50 that grows with minutes (turned over below 14.7 min), with a small smooth variation in heat over about 41 (rises by 36 at " +
+			"minutes 14.7 min) (", ""},
+		{press, "LIN[heat]*LIN[minutes]+LIN[heat]", []files.Number{1, 1, 1, 1, 1, 1, 1}, 14.7, "strength: a straight line in heat whose slope grows " +
+			"with minutes (turned over below 14.7 min), with a small straight line in heat (grows by 0.94 per unit of heat at minutes 14.7 min) (", ""},
+		{press, "SE[heat]*SE[minutes]", []files.Number{9, 30, 1, 12, 1}, 0, "strength: a smooth variation in heat over about 30, together with " +
+			"minutes over about 12 min (", ""},
+		{press, "SE[heat]*SE[minutes]", []files.Number{9, 30, 1, 40, 1}, 0, "strength: a smooth variation in heat over about 30, slowly " +
+			"changing with minutes (", ""},
+	} {
+		s := scene{c.columns, c.kernel, c.values, 300, 400, nil, func(s *record.Standing, _ *record.Fit) {
+			s.Effects = &record.Effects{Evaluation: 5, Kernel: s.Evaluation.Kernels[0].ID, All: []record.Effect{
+				{Kind: record.EffectSwing, Part: "SE[heat]", Column: "heat", Mean: 18, SD: 1},
+				{Kind: record.EffectShape, Part: "SE[heat]", Column: "heat", Name: record.ShapeRises, Mean: 36, SD: 2},
+				{Kind: record.EffectSlope, Part: "LIN[heat]", Column: "heat", Mean: 0.94, SD: 0.05}}}
+			for _, name := range []string{"LIN", "LIN#1", "LIN#2"} {
+				for _, column := range []string{"minutes", "day"} {
+					s.Start.Kernels[0].Fixed = append(s.Start.Kernels[0].Fixed, record.Fixed{Name: name + ".centre", Column: column, Value: c.centre})
+				}
+			}
+		}}
+		got := Of(s.standing(t), "runs/a")
+		if !strings.HasPrefix(got.What, c.want) || c.calm != "" && got.calm != c.calm {
+			t.Errorf("%s at %v:\n%s\n%s\nwant\n%s", c.kernel, c.centre, got.What, got.calm, c.want)
+		}
+	}
+}
+
+// Of a day and a week that are called alike each has its own sizes; a time of the day that the data name has that of the kernel where it
+// is as high or low as the extreme one, and where neither is, how far the day swings is said.
+func TestSizesOfADayAndAWeek(t *testing.T) {
+	hours := []datasets.ColumnSummary{days[0], days[1]}
+	hours[0].Max = 28
+	part := func(name string, mean files.Number) record.Effect {
+		return record.Effect{Kind: record.EffectPart, Part: "PER", Column: "day", Name: name, Mean: mean, SD: 1}
+	}
+	swing := func(mean files.Number) record.Effect {
+		return record.Effect{Kind: record.EffectSwing, Part: "PER", Column: "day", Mean: mean, SD: 1}
+	}
+	for _, c := range []struct {
+		what      string
+		high, low string // in the data
+		all       []record.Effect
+		want      string
+	}{
+		{"each has its own", "16:00", "03:00", []record.Effect{part("02:00", -14), part("03:00", -13), part("10:00", -6), part("16:00", 19),
+			part("20:00", 3), swing(16.5), part("Monday", 9), part("Tuesday", -2), part("Wednesday", -8), part("Thursday", 2), swing(8.5)},
+			"A pattern that repeats every 24 h, highest about 16:00 (19 kWh above the mean) and lowest about 02:00 and 03:00 (14 kWh below) and a " +
+				"pattern that repeats every 7 days, highest on Mondays (9 kWh above the mean) and lowest on Wednesdays (8 kWh below)"},
+		{"other hours than the data", "12:00", "05:00", []record.Effect{part("02:00", -14), part("05:00", -8), part("12:00", 9), part("16:00", 19),
+			part("20:00", 3), swing(16.5), swing(8.5)},
+			"A pattern that repeats every 24 h, highest about 12:00 and lowest about 05:00 (swings by ±16 kWh)"},
+		{"one group too few", "16:00", "03:00", []record.Effect{part("03:00", -14), part("10:00", -6), part("16:00", 19), swing(16.5)},
+			"A pattern that repeats every 24 h, highest about 16:00 and lowest about 03:00 and a pattern that repeats every 7 days ("},
+	} {
+		s := scene{hours, "PER+PER", []files.Number{100, 1, 1, 90, 1, 7, 1}, 300, 400, nil, func(s *record.Standing, _ *record.Fit) {
+			s.Start.Data.Rhythms = []datasets.Rhythm{{Every: "day", High: c.high, Low: c.low}}
+			s.Effects = &record.Effects{Evaluation: 5, Kernel: s.Evaluation.Kernels[0].ID, All: c.all}
+		}}
+		if got := Of(s.standing(t), "runs/a").What; !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s:\n%s\nwant\n%s", c.what, got, c.want)
+		}
+	}
+}
+
+// Of components that are called alike, with sizes of one of them alone, nobody says which one a size is of, and of
+// four large parts three have one.
 func TestFewSizes(t *testing.T) {
 	var s record.Standing
 	start := &record.Start{Data: &datasets.Summary{Columns: days}}

@@ -26,7 +26,8 @@ type speller struct {
 
 	effects *record.Effects // of the kernel's components, nil where they are not known
 	shared  *shared         // by the kernels that are believed in, nil where that is not known
-	twice   map[string]bool // components that are called alike
+	parts   []kernelspace.Component
+	alike   map[string][]int // of components by what they are called the first of their hyperparameters, in order
 	detail  detail
 	sized   bool // with how much higher and lower a pattern is then
 }
@@ -79,12 +80,13 @@ func newSpeller(s *record.Start, o kernelspace.Options, info *record.KernelInfo,
 	if err != nil || len(components) == 0 {
 		return nil, nil
 	}
-	w = &speller{start: s, info: info, values: values, names: p.LeafNames(), line: len(values) > len(p.Params)+1, twice: map[string]bool{}}
+	w = &speller{start: s, info: info, values: values, names: p.LeafNames(), line: len(values) > len(p.Params)+1, alike: map[string][]int{}}
 	for i := range components {
-		id := components[i].Expr.ID()
-		_, known := w.twice[id]
-		w.twice[id] = known
+		if c := &components[i]; len(c.Params) > 0 {
+			w.alike[c.Expr.ID()] = append(w.alike[c.Expr.ID()], c.Params[0])
+		}
 	}
+	w.parts = components
 	return w, components
 }
 
@@ -153,6 +155,7 @@ func (w *speller) component(c *kernelspace.Component) string {
 	}
 	lines := map[string]int{} // factors LIN, by where they are 0
 	var order []string
+	var firsts []*wordLeaf // of order
 	for i := range leaves[1:] {
 		l := &leaves[1+i]
 		if l.Op == kernelspace.OpLIN {
@@ -160,13 +163,21 @@ func (w *speller) component(c *kernelspace.Component) string {
 			if lines[at] == 0 {
 				order = append(order, at)
 			}
-			lines[at]++
+			if lines[at]++; lines[at] == 1 {
+				firsts = append(firsts, l)
+			}
 		} else if m := w.modifier(l); m != "" {
+			if w.brief && w.apart(l, &leaves[0]) {
+				m = w.together(l, m)
+			}
 			text += ", " + m
 		}
 	}
 	if leaves[0].Op == kernelspace.OpLIN {
 		// A product of straight lines only.
+		if w.brief && len(leaves) == 2 && w.apart(firsts[0], &leaves[0]) {
+			return text + " whose slope" + w.growing(firsts[0])
+		}
 		degree := 0
 		for _, at := range order {
 			degree += lines[at]
@@ -176,7 +187,16 @@ func (w *speller) component(c *kernelspace.Component) string {
 		}
 		return text + w.amplitude(variance, stationary)
 	}
-	for _, at := range order {
+	for i, at := range order {
+		if w.brief && lines[at] == 1 && w.apart(firsts[i], &leaves[0]) {
+			if i == 0 && !strings.Contains(text, ", ") {
+				text += " that"
+			} else {
+				text += ", which"
+			}
+			text += w.growing(firsts[i])
+			continue
+		}
 		grows := map[int]string{1: "in proportion to the distance from ", 2: "with the square of the distance from ",
 			3: "with the cube of the distance from "}[lines[at]]
 		if grows == "" {
@@ -189,6 +209,81 @@ func (w *speller) component(c *kernelspace.Component) string {
 		text += ", growing " + grows + at
 	}
 	return text + w.amplitude(variance, stationary)
+}
+
+// apart reports whether a factor acts on columns other than those of what it is a factor of.
+func (w *speller) apart(l, head *wordLeaf) bool {
+	return !slices.ContainsFunc(l.Cols, func(c int) bool { return slices.Contains(head.Cols, c) })
+}
+
+// turnedAt is where a part along a column stands alone, as another part along it grows with another column and is turned
+// over there; "" where there is none.
+func (w *speller) turnedAt(column string) string {
+	inputs := w.start.Inputs()
+	for i := range w.parts {
+		c := &w.parts[i]
+		if c.Expr.IsChange() || slices.ContainsFunc(c.Program.Instrs, func(in kernelspace.Instr) bool { return in.Op == kernelspace.OpChange }) {
+			continue
+		}
+		leaves := w.leaves(c)
+		if len(leaves) != 2 || len(leaves[0].Cols) != 1 || inputs[leaves[0].Cols[0]].Name != column {
+			continue
+		}
+		l := &leaves[1]
+		if l.Op != kernelspace.OpLIN || len(l.Cols) != 1 || !w.apart(l, &leaves[0]) {
+			continue
+		}
+		if place, within := w.turn(l); within {
+			return " at " + words.PlainLine(inputs[l.Cols[0]].Name) + " " + place
+		}
+	}
+	return ""
+}
+
+// zero is where a straight line along one column is 0.
+func (w *speller) zero(l *wordLeaf) float64 {
+	for _, f := range w.info.Fixed {
+		if f.Name == l.name+".centre" && f.Column == w.start.Inputs()[l.Cols[0]].Name {
+			return f.Value
+		}
+	}
+	return 0
+}
+
+// turn writes where a straight line along one column is 0; within tells whether it is so among the rows.
+func (w *speller) turn(l *wordLeaf) (place string, within bool) {
+	c, at := &w.start.Inputs()[l.Cols[0]], w.zero(l)
+	place = strings.TrimSpace(words.Significant(at, 3) + " " + c.Unit)
+	if _, _, time := record.TimeScale(c); time {
+		place = w.day(l.Cols[0], at)
+	}
+	return place, c.Min < at && at < c.Max
+}
+
+// growing says in brief along which columns a straight line has something grow, and beyond where it is the
+// other way round.
+func (w *speller) growing(l *wordLeaf) string {
+	inputs := w.start.Inputs()
+	if len(l.Cols) > mostNamed {
+		return fmt.Sprintf(" changes with %d inputs", len(l.Cols))
+	}
+	if len(l.Cols) > 1 {
+		return " changes with " + words.PlainLine(w.namesOf(l))
+	}
+	c, at := &inputs[l.Cols[0]], w.zero(l)
+	name := words.PlainLine(c.Name)
+	place, within := w.turn(l)
+	switch {
+	case at >= c.Max && c.Min < c.Max:
+		return " shrinks with " + name
+	case !within || w.detail == calm:
+		return " grows with " + name
+	}
+	below := "below "
+	if _, _, time := record.TimeScale(c); time {
+		below = "before "
+	}
+	return " grows with " + name + " (turned over " + below + place + ")"
 }
 
 // leaves are those of a product, what bears most first.
@@ -222,14 +317,20 @@ func (w *speller) components(components []kernelspace.Component) (parts []string
 func (w *speller) steps(c *kernelspace.Component) string {
 	var places []string
 	var last wordLeaf
+	var at []float64
 	slow := 0.0 // the widest
 	for i := range c.Program.Instrs {
 		in := &c.Program.Instrs[i]
 		if in.Op == kernelspace.OpStep {
 			last = wordLeaf{Instr: in}
-			places = append(places, "at "+w.day(in.Cols[0], float64(w.values[c.Params[in.Off]])))
+			at = append(at, float64(w.values[c.Params[in.Off]]))
 			slow = max(slow, float64(w.values[c.Params[in.Off+1]]))
 		}
+	}
+	slices.Sort(at)
+	by := w.stepSizes(c, len(at))
+	for i, v := range at {
+		places = append(places, "at "+w.day(last.Cols[0], v)+by[i])
 	}
 	how := "changes"
 	if stepWidths*slow < w.start.Inputs()[last.Cols[0]].Spacing {
@@ -375,6 +476,20 @@ func (w *speller) reach(l *wordLeaf) string {
 	}
 	return " (over all " + length + " by a standard deviation of " + words.WithUnit(math.Sqrt(v), w.targetUnit()) +
 		" from " + from + ")"
+}
+
+// together says in brief that a factor along other columns acts together with what it is a factor of.
+func (w *speller) together(l *wordLeaf, modifier string) string {
+	along, on := w.where(l), slices.Contains([]kernelspace.Op{kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12,
+		kernelspace.OpMatern32, kernelspace.OpMatern52}, l.Op)
+	names := strings.TrimPrefix(along, " in ")
+	if how, ok := strings.CutPrefix(modifier, "changing"+along); ok && on {
+		return "together with " + names + how
+	}
+	if modifier == "slowly changing"+along {
+		return "slowly changing with " + names
+	}
+	return modifier
 }
 
 // modifier says what a leaf does to the leaf before it in a product.

@@ -215,6 +215,7 @@ type claim struct {
 	column string // that it says of that it matters, "" where it says something else
 	belief float64
 	open   bool // it may as well be nothing, whatever the belief
+	way    bool // in which a level moves, whatever else it does
 }
 
 // movements are ways in which a level moves.
@@ -264,15 +265,31 @@ func (r *reading) claims() (claims []claim) {
 					add(claim{text: "that the level moves", belief: any})
 				}
 				if way := movements[t.kind]; kind < certain && any >= certain {
-					add(claim{text: way.likely, belief: kind})
+					add(claim{text: way.likely, belief: kind, way: true})
 				} else {
 					add(claim{text: way.certain, belief: kind})
 				}
 			}
 		}
 	}
+	claims = oneWay(claims)
 	slices.SortStableFunc(claims, func(a, b claim) int { return cmp.Compare(a.order(), b.order()) })
 	return claims
+}
+
+// oneWay says that it is open how a level moves, where several ways are likely at once.
+func oneWay(claims []claim) []claim {
+	ways := 0
+	for _, c := range claims {
+		if c.way && c.belief >= mainly {
+			ways++
+		}
+	}
+	if ways < 2 {
+		return claims
+	}
+	claims = slices.DeleteFunc(claims, func(c claim) bool { return c.way })
+	return append(claims, claim{text: "how the level moves", belief: certain, open: true})
 }
 
 // order puts patterns before what they lie on.
@@ -301,7 +318,8 @@ func (w *speller) rhythmName(c *kernelspace.Component, t trait) string {
 // plainly says what is certain, what is likely and what is open of what the data show, at most so many of these; "" where that is
 // not known, or more is to come.
 func (r *reading) plainly(most int) string {
-	if !r.whole() || r.outstanding() > 0 || len(r.open) > 0 || r.nothing {
+	if !r.whole() || r.outstanding() > 0 || len(r.open) > 0 || r.nothing ||
+		r.State == record.Running && r.effects() == nil { // which may leave a pattern open
 		return ""
 	}
 	claims, of := r.claims(), " of the belief"
@@ -374,7 +392,7 @@ func (w *speller) doubtful(c *kernelspace.Component) bool {
 		return false
 	}
 	belief := w.shared.in(traits[0])
-	return belief < mainly || belief < certain && w.mayBeNothing(c)
+	return belief < mainly || (belief < certain || traits[0].kind == repeating) && w.mayBeNothing(c)
 }
 
 // mayBeNothing reports whether sizes of a component are known, and none of them to be other than 0.

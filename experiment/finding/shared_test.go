@@ -78,6 +78,16 @@ func TestGoldenShared(t *testing.T) {
 			"Perhaps a pattern that repeats every 7 days, on a level that wanders (PER + RW). Certain: a level that wanders; open: a weekly " +
 				"pattern. Which",
 			"Certain: a level that wanders; open: a weekly pattern.", "Certain: a level that wanders.", ""},
+		{"a week that all have and that may be nothing, beside what wanders or grows", scene{days, "PER+LIN+RW",
+			[]files.Number{1, 1, 6.995, 0.0001, 1, 0.1, 1825, 4}, 1500, 900, nil, among(t, 0.5, 1, rival{"PER+LIN", []files.Number{100, 1, 7, 0.1,
+				1, 4}, 0.2}, rival{"PER+RW", wave(7), 0.25}, rival{"PER+SE", []files.Number{100, 1, 7, 9, 90, 4}, 0.05})}, swing(4),
+			"A level that wanders and a straight line, with perhaps a small pattern that repeats every 7 days (PER + LIN + RW). Certain: that the " +
+				"level moves; open: a weekly pattern and how the level moves. Which",
+			"Certain: that the level moves; open: a weekly pattern and how the level moves.", "Certain: that the level moves.", "likely"},
+		{"what is in doubt comes last", scene{days, "PER+LIN+RW", []files.Number{100, 1, 6.995, 0.0001, 1, 0.1, 1825, 4}, 1500, 900, nil,
+			among(t, 0.4, 1, rival{"PER+RW", wave(7), 0.6})}, nil,
+			"A pattern that repeats every 7 days, on a level that wanders and perhaps a straight line (PER + LIN + RW). Certain: a weekly " +
+				"pattern, a level that wanders and that the level moves; open: that it does so along a straight line", "", "", ""},
 		{"a week that few have", scene{days, "PER+RW", wave(6.995), 1500, 900, nil,
 			among(t, 0.4, 1, rival{"RW", []files.Number{1, 1825, 1}, 0.6})}, swing(40),
 			"Perhaps a pattern that repeats every 7 days (swings by ±40 kWh), on a level that wanders (PER + RW). Certain: a level that wanders; " +
@@ -105,6 +115,8 @@ func TestGoldenShared(t *testing.T) {
 		}, "So far, with 90 % of the rows: a pattern that repeats every year, on perhaps a straight line (PER + LIN). It leads since 45 % " +
 			"of the data, " +
 			"with 30 % of the belief (q*); not settled: one other cannot be told from it. Next", "", "Not settled.", "ertain"},
+		{"nor while it is not known how large the parts are", scene{days, "PER+LIN", year, 1500, 900, nil,
+			among(t, 0.3, 1, rival{"PER+RW", wave(365), 0.7})}, func(s *record.Standing) { s.State = record.Running }, "", "", "", "ertain"},
 		{"of half of the belief nothing is known", scene{days, "PER+LIN", year, 1500, 900, nil,
 			among(t, 0.3, 1, rival{"PER+RW", wave(365), 0.2})}, nil,
 			"A pattern that repeats every year, on a straight line (PER + LIN). It leads", "", "Not settled.", "ertain"},

@@ -169,6 +169,16 @@ type piece struct {
 	pattern bool    // it repeats
 	small   bool    // beside the largest
 	of      int     // the component that it is of, -1 for several
+
+	doubtful bool
+}
+
+// last orders what is so behind what is not.
+func last(so bool) int {
+	if so {
+		return 1
+	}
+	return 0
 }
 
 // pieces are the parts of a kernel that are worth a word, the largest first.
@@ -214,9 +224,11 @@ func (w *speller) pieces(components []kernelspace.Component) (pieces []piece) {
 			}
 		}
 		if p.of >= 0 && w.doubtful(&components[p.of]) {
-			p.text = "perhaps " + p.text
+			p.text, p.doubtful = "perhaps "+p.text, true
 		}
 	}
+	// what is in doubt comes last, so that its perhaps is of nothing else
+	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(last(a.doubtful), last(b.doubtful)) })
 	return pieces
 }
 

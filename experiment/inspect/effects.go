@@ -218,7 +218,7 @@ func newQuestion(from *Learned, c *kernelspace.Component, theta []float64) (q qu
 			return q
 		}
 		a := newAsking(from, at)
-		return a.ends(false)
+		return a.steps(c, theta)
 	}
 	var leaves []*kernelspace.Instr
 	var repeats *kernelspace.Instr
@@ -294,6 +294,38 @@ func (a *asking) ends(line bool) (q question) {
 		length = a.Scaler.InputBack(a.column, high) - a.Scaler.InputBack(a.column, low)
 	}
 	return question{x: a.points(low, high), sums: []sum{{a.effect, map[int]float64{0: -1 / length, 1: 1 / length}}}}
+}
+
+// steps asks for what a level that steps does from the first row to the last, and, if it does so several times, at
+// each place: half way to the next one on both sides.
+func (a *asking) steps(c *kernelspace.Component, theta []float64) (q question) {
+	var places []float64
+	for i := range c.Program.Instrs {
+		if in := &c.Program.Instrs[i]; in.Op == kernelspace.OpStep {
+			places = append(places, kernelspace.PlaceOf(theta[in.Off]))
+		}
+	}
+	if q = a.ends(false); q.x == nil || len(places) < 2 {
+		return q
+	}
+	slices.Sort(places)
+	low, high := slices.Min(a.values), slices.Max(a.values)
+	if !(low < places[0] && places[len(places)-1] < high) {
+		return q
+	}
+	ends := append(append([]float64{low}, places...), high)
+	values := []float64{low, high}
+	for i := range ends[1:] {
+		values = append(values, (ends[i]+ends[i+1])/2)
+	}
+	q.x = a.points(values...)
+	in := &a.Columns.Inputs[a.column]
+	a.effect.Kind = record.EffectStep
+	for i, place := range places {
+		a.effect.Name = in.Format(a.Scaler.InputBack(a.column, place))
+		q.sums = append(q.sums, sum{a.effect, map[int]float64{2 + i: -1, 3 + i: 1}})
+	}
+	return q
 }
 
 // variation asks how far what varies about a level goes, at values of the column among the

@@ -52,6 +52,10 @@ func TestEffectsAreThoseOfTheTable(t *testing.T) {
 		{"a step", "CP(CONST,CONST)", "day,y", func(i int, noise float64) string {
 			return fmt.Sprintf("%d,%.4f", i, 50-12*float64(i/45)+noise)
 		}, map[string]float64{"change": -12}, nil},
+		{"two steps", "CP(CONST,CP(CONST,CONST))", "day,y", func(i int, noise float64) string {
+			return fmt.Sprintf("%d,%.4f", i, 50-12*float64(i/30)+20*float64(i/60)+noise)
+		}, map[string]float64{"change": -4, "step 1": -12, "step 2": 8},
+			[]string{`optimise.fix.CP#1.place[day]="29.5"`, `optimise.fix.CP#2.place[day]="59.5"`}},
 	} {
 		rng := rand.New(rand.NewPCG(3, 8))
 		var b strings.Builder
@@ -72,6 +76,9 @@ func TestEffectsAreThoseOfTheTable(t *testing.T) {
 		found := map[string]bool{}
 		for _, e := range s.Effects.All {
 			name := strings.TrimSpace(e.Kind + " " + e.Name)
+			if at, err := strconv.ParseFloat(e.Name, 64); e.Kind == record.EffectStep && err == nil {
+				name = fmt.Sprintf("step %.0f", at/30)
+			}
 			want, ok := c.want[name]
 			if !ok {
 				continue

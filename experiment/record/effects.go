@@ -17,6 +17,7 @@ type Effects struct {
 const (
 	EffectSlope  = "slope"  // of a straight line, for one unit of the column
 	EffectChange = "change" // of what wanders: its end less its beginning
+	EffectStep   = "step"   // of a level that changes at several places: what it is behind one of them less what it is before
 	EffectLevel  = "level"  // of a category, less that of the most frequent one
 	EffectPart   = "part"   // of a day, a week or a year, less the mean of the whole
 	EffectSwing  = "swing"  // of what repeats or varies about a level: half of its highest less its lowest
@@ -37,7 +38,7 @@ type Effect struct {
 	Kind    string       `json:"kind"`
 	Part    string       `json:"component"`         // canonical expression of the part that it is of
 	Column  string       `json:"column"`            // that the part acts on
-	Name    string       `json:"name,omitempty"`    // of the level, of the part of time or of the shape
+	Name    string       `json:"name,omitempty"`    // of the level, of the part of time, of the shape, of the place of a step
 	Against string       `json:"against,omitempty"` // the most frequent level, or where the top or bottom is
 	Mean    files.Number `json:"mean"`
 	SD      files.Number `json:"sd"`
