@@ -82,7 +82,8 @@ var (
 		{"its range", "where the gap may lie, by the bounds or by twice its error; │ is the leader's place, a range that reaches it is open"},
 		{"slack", "what the bounds on a log probability leave open; more inducing inputs make it less"},
 		{"settled", "no kernel tried may overtake it, with all data in and q* of 0.9; else grey"},
-		{"certain", "a part of what the leader says that kernels with 95 % of the belief say, too; likely: with half of it; open: with less, or where it may as well be nothing"},
+		{"certain", "a part of what the leader says that kernels with 95 % of the belief say, too; likely: with half of it; open: with " +
+			"less, or where it may as well be nothing"},
 		{"wanders", "goes up and down without a plan, as a price does: where it is it stays for a while, and nobody knows which way it " +
 			"goes next"},
 		{"swings", "how far a pattern goes up and down about its middle; small: less than a third of the largest part's"},

@@ -170,13 +170,16 @@ func TestColumnsThatActTogether(t *testing.T) {
 			"with minutes (LIN", ""},
 		{sinceDays, "LIN[day]*SE[heat]", swelling, 31, "strength: a smooth variation in heat over about 50 that grows with " +
 			"day (turned over before 2022-02-01", ""},
-		{press, "LIN[heat]*LIN[minutes]", []files.Number{1, 1, 1, 1, 1}, 14.7, "strength: a straight line in heat whose slope grows with minutes " +
+		{press, "LIN[heat]*LIN[minutes]", []files.Number{1, 1, 1, 1, 1}, 14.7, "strength: a straight line in heat whose slope grows with " +
+			"minutes " +
 			"(turned over below 14.7 min) (", ""},
 		{press, "LIN[minutes]*SE[heat]+SE[heat]", []files.Number{1, 1, 9, 50, 90, 41, 1}, 14.727, "strength: a smooth variation in heat over " +
 			"about 50 that grows with minutes (turned over below 14.7 min), with a small smooth variation in heat over about 41 (rises by 36 at " +
 			"minutes 14.7 min) (", ""},
-		{press, "LIN[heat]*LIN[minutes]+LIN[heat]", []files.Number{1, 1, 1, 1, 1, 1, 1}, 14.7, "strength: a straight line in heat whose slope grows " +
-			"with minutes (turned over below 14.7 min), with a small straight line in heat (grows by 0.94 per unit of heat at minutes 14.7 min) (", ""},
+		{press, "LIN[heat]*LIN[minutes]+LIN[heat]", []files.Number{1, 1, 1, 1, 1, 1, 1}, 14.7, "strength: a straight line in heat whose " +
+			"slope grows " +
+			"with minutes (turned over below 14.7 min), with a small straight line in heat (grows by 0.94 per unit of heat at minutes 14.7 " +
+			"min) (", ""},
 		{press, "SE[heat]*SE[minutes]", []files.Number{9, 30, 1, 12, 1}, 0, "strength: a smooth variation in heat over about 30, together with " +
 			"minutes over about 12 min (", ""},
 		{press, "SE[heat]*SE[minutes]", []files.Number{9, 30, 1, 40, 1}, 0, "strength: a smooth variation in heat over about 30, slowly " +
@@ -221,7 +224,8 @@ func TestSizesOfADayAndAWeek(t *testing.T) {
 			part("20:00", 3), swing(16.5), part("Monday", 9), part("Tuesday", -2), part("Wednesday", -8), part("Thursday", 2), swing(8.5)},
 			"A pattern that repeats every 24 h, highest about 16:00 (19 kWh above the mean) and lowest about 02:00 and 03:00 (14 kWh below) and a " +
 				"pattern that repeats every 7 days, highest on Mondays (9 kWh above the mean) and lowest on Wednesdays (8 kWh below)"},
-		{"other hours than the data", "12:00", "05:00", []record.Effect{part("02:00", -14), part("05:00", -8), part("12:00", 9), part("16:00", 19),
+		{"other hours than the data", "12:00", "05:00", []record.Effect{
+			part("02:00", -14), part("05:00", -8), part("12:00", 9), part("16:00", 19),
 			part("20:00", 3), swing(16.5), swing(8.5)},
 			"A pattern that repeats every 24 h, highest about 12:00 and lowest about 05:00 (swings by ±16 kWh)"},
 		{"one group too few", "16:00", "03:00", []record.Effect{part("03:00", -14), part("10:00", -6), part("16:00", 19), swing(16.5)},

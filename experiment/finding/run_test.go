@@ -110,7 +110,8 @@ func TestRunsSayWhatThereIs(t *testing.T) {
 					[]float64{60, 60, 95}[shop]+4*rng.NormFloat64())
 			},
 			set: []string{`data.inputs=["shop", "distance"]`, `kernels.expressions=CAT[shop], LIN[distance], CAT[shop]+LIN[distance]`},
-			must: []string{`customers: `, `a level for each value of shop`, `Thun [0-9]+ customers above (Bern|Chur)`, `distance seems to tell nothing more`,
+			must: []string{`customers: `, `a level for each value of shop`, `Thun [0-9]+ customers above (Bern|Chur)`,
+				`distance seems to tell nothing more`,
 				`Predicts .* better than linear least squares`},
 			mustNot: []string{`repeats`, `straight line in distance`, `Nothing (repeats|more)`, `Do not trust`}},
 		{what: "a week that ends where the forecast begins", header: "date,visits", rows: 150,

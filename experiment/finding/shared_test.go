@@ -106,7 +106,8 @@ func TestGoldenShared(t *testing.T) {
 				"matters; likely: that damp matters (60 % of the belief). Which", "", "", "glaze seems"},
 		{"settled, with a column that does not matter", scene{kiln, "SE[oven]", []files.Number{100, 30, 1}, 300, 900, nil,
 			among(t, 0.97, 0, rival{"SE[oven]+CAT[glaze]", []files.Number{1, 30, 1, 1}, 0.03})}, nil,
-			"gloss: a smooth variation in oven over about 30; glaze seems to tell nothing more (SE[oven]). It leads since 45 % of the data, with 97 " +
+			"gloss: a smooth variation in oven over about 30; glaze seems to tell nothing more (SE[oven]). It leads since 45 % of the data, " +
+				"with 97 " +
 				"% of the " +
 				"belief (q*); settled among the two kernels tried.", "It leads since 45 % of the data; settled.", "Settled.", "damp seems"},
 		{"while rows are to come nothing is certain", scene{days, "PER+LIN", year, 1500, 900, nil,
