@@ -175,7 +175,7 @@ func (w *speller) component(c *kernelspace.Component) string {
 	}
 	if leaves[0].Op == kernelspace.OpLIN {
 		// A product of straight lines only.
-		if w.brief && len(leaves) == 2 && w.apart(firsts[0], &leaves[0]) {
+		if w.brief && len(leaves) == 2 && len(firsts) == 1 && w.apart(firsts[0], &leaves[0]) {
 			return text + " whose slope" + w.growing(firsts[0])
 		}
 		degree := 0

@@ -16,6 +16,7 @@ import (
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
 	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/vbks"
 )
 
@@ -53,7 +54,10 @@ func (s *Summary) Record(e *record.Event) error {
 	s.take(e)
 	switch e.Type {
 	case record.EventEvaluation, record.EventMetrics, record.EventPruned, record.EventRestored, record.EventEffects, record.EventState:
-		s.Finding = finding.Of(&s.Standing, s.Dir).Text()
+		// A mistake in the words is no reason for a run to fail.
+		if err := guard.Do(func() error { s.Finding = finding.Of(&s.Standing, s.Dir).Text(); return nil }); err != nil {
+			s.Finding = fmt.Sprintf("What was found could not be put into words: %v.", err)
+		}
 	}
 	return nil
 }
