@@ -16,7 +16,8 @@ import (
 func TestEveryKernelHasWords(t *testing.T) {
 	columns := []datasets.ColumnSummary{
 		{Name: "date", Unit: "d", Role: "input", First: "2022-01-01T00:00:00Z", Max: 600, Spacing: 1, Mean: 300, SD: 170},
-		{Name: "warm", Role: "input", Min: -5, Max: 30, Mean: 12, SD: 8}, {Name: "shop", Role: "input", Max: 2, Levels: []datasets.Level{{Name: "a", Rows: 300}, {Name: "b", Rows: 200}, {Name: "c", Rows: 100}}},
+		{Name: "warm", Role: "input", Min: -5, Max: 30, Mean: 12, SD: 8},
+		{Name: "shop", Role: "input", Max: 2, Levels: []datasets.Level{{Name: "a", Rows: 300}, {Name: "b", Rows: 200}, {Name: "c", Rows: 100}}},
 		{Name: "sales", Role: "target", Mean: 100, SD: 10},
 	}
 	ids := kernelspace.Table([]kernelspace.TableColumn{{Name: "date", Number: 1, Time: true, Quantity: true, Tells: true},
@@ -27,7 +28,8 @@ func TestEveryKernelHasWords(t *testing.T) {
 			leaves = append(leaves, base+"["+column+"]")
 		}
 	}
-	leaves = append(leaves, "CAT[shop]", "SE[date,warm;ard]", "LIN[date,warm;ard]", "CP(CONST,CONST)[date]", "CP(CONST,CP(CONST,CONST)[date])[date]")
+	leaves = append(leaves, "CAT[shop]", "SE[date,warm;ard]", "LIN[date,warm;ard]",
+		"CP(CONST,CONST)[date]", "CP(CONST,CP(CONST,CONST)[date])[date]")
 	n := thorough.OneIn(t, 8, "sums and products of three")
 	for i, a := range leaves {
 		ids = append(ids, a)
