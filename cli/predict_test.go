@@ -79,6 +79,7 @@ func TestBadPredict(t *testing.T) {
 			`run it with data.time = "yes" if it is one, or give a table of points to predict at`},
 		{"run --data none.csv", `data file "none.csv" not found; looked for `},
 		{"run --data other.csv", `other.csv: there is no column "x"; the columns are "a", "b"`},
+		{"RUN --data new.csv", "RUN stands for the folder of a run, which that names when it begins and ends"},
 		{"none --data new.csv", `"none" is not the directory of a run: it has no events.jsonl`},
 		{"run --data new.csv --components", "--components writes a second table beside the first; name that with -o"},
 		{"run --data new.csv -o new.csv", `-o "new.csv" is the table to predict at; choose another name`},

@@ -51,7 +51,7 @@ func Of(s *record.Standing, dir string) Finding {
 		return Finding{What: "No kernel is left to compare.", Next: "Next: a config with other kernels."}
 	}
 	r := &reading{Standing: s, leader: leader, nothing: nothing(s, leader)}
-	dir = cmp.Or(dir, "RUN")
+	dir = cmp.Or(dir, Placeholder)
 	r.run, r.config = words.Shell(dir), words.Shell(filepath.Join(dir, record.ConfigFile))
 	r.rivals()
 	if !r.nothing {
@@ -75,9 +75,12 @@ func Of(s *record.Standing, dir string) Finding {
 			*what.text = text + "."
 		}
 	}
-	f.shell = strings.ReplaceAll(strings.ReplaceAll(f.command, r.config, "RUN/"+record.ConfigFile), r.run, "RUN")
+	f.shell = strings.ReplaceAll(strings.ReplaceAll(f.command, r.config, Placeholder+"/"+record.ConfigFile), r.run, Placeholder)
 	return f
 }
+
+// Placeholder stands for the folder of the run in commands where that has no room.
+const Placeholder = "RUN"
 
 // Warns reports whether something speaks against predicting with what was found.
 func (f Finding) Warns() bool { return f.Distrust != "" || f.warning != "" }

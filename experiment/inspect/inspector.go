@@ -10,6 +10,7 @@ import (
 	"example.com/kestrel/device"
 	"example.com/kestrel/device/cpu"
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/finding"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
@@ -93,6 +94,8 @@ func (i *Inspector) Reload(ctx context.Context) (*Inspector, error) {
 func lastSaved(dir string) (map[string]vbks.Tensor, error) {
 	learned, err := rundir.Learned(dir)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && dir == finding.Placeholder && !rundir.IsRun(dir):
+		return nil, fmt.Errorf("%s stands for the folder of a run, which that names when it begins and ends, as runs/sales: write it in its place", dir)
 	case errors.Is(err, fs.ErrNotExist) && !rundir.IsRun(dir):
 		return nil, fmt.Errorf("%q is not the directory of a run: it has no %s", dir, record.EventsFile)
 	case errors.Is(err, fs.ErrNotExist):
