@@ -95,7 +95,8 @@ func lastSaved(dir string) (map[string]vbks.Tensor, error) {
 	learned, err := rundir.Learned(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && dir == finding.Placeholder && !rundir.IsRun(dir):
-		return nil, fmt.Errorf("%s stands for the folder of a run, which that names when it begins and ends, as runs/sales: write it in its place",
+		return nil, fmt.Errorf("%s stands for the folder of a run, which that names when it begins and ends, "+
+			"as runs/sales: write it in its place",
 			dir)
 	case errors.Is(err, fs.ErrNotExist) && !rundir.IsRun(dir):
 		return nil, fmt.Errorf("%q is not the directory of a run: it has no %s", dir, record.EventsFile)
