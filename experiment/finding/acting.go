@@ -19,14 +19,13 @@ const (
 	mostLacked = 3 // columns that it does not act on and that are named in brief
 )
 
-// going is how far what a leaf with a length for each column says goes along the range of the column at a
-// place, in standard deviations: 1 beyond the length, else the range over it. It is NaN where that is not known.
-func (w *speller) going(l *wordLeaf, place int) float64 {
+// shortness is the range of a column over a leaf's length there; NaN where that is not known.
+func (w *speller) shortness(l *wordLeaf, place int) float64 {
 	c := &w.start.Inputs()[l.Cols[place]]
 	if !(c.Max > c.Min) {
 		return math.NaN()
 	}
-	return min(1, (c.Max-c.Min)/float64(w.values[l.params[1+place]]))
+	return (c.Max - c.Min) / float64(w.values[l.params[1+place]])
 }
 
 // ownLengths reports whether a leaf has a length for each of several columns.
@@ -35,21 +34,21 @@ func (l *wordLeaf) ownLengths() bool {
 }
 
 // acting are the places of a leaf's columns along which what it says changes: with a length for each some are so
-// long that they say nothing.
+// long that they say nothing. Along a range that is longer than the length it goes as far as it ever does.
 func (w *speller) acting(l *wordLeaf) (places []int) {
-	most := 0.0
 	for i := range l.Cols {
 		places = append(places, i)
-		if l.ownLengths() {
-			if g := w.going(l, i); g > most {
-				most = g
-			}
-		}
 	}
 	if !l.ownLengths() {
 		return places
 	}
-	return slices.DeleteFunc(places, func(i int) bool { return w.going(l, i) < faint*most })
+	going, most := make([]float64, len(l.Cols)), 0.0
+	for i := range going {
+		if going[i] = min(1, w.shortness(l, i)); going[i] > most {
+			most = going[i]
+		}
+	}
+	return slices.DeleteFunc(places, func(i int) bool { return going[i] < faint*most })
 }
 
 // columnsOf are the columns that a component acts on.
@@ -93,10 +92,4 @@ func (w *speller) varying(l *wordLeaf) string {
 	}
 	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(w.shortness(l, b), w.shortness(l, a)) })
 	return text + ", most along " + name(places[0]) + " and " + name(places[1])
-}
-
-// shortness is the range of a column over a leaf's length there.
-func (w *speller) shortness(l *wordLeaf, place int) float64 {
-	c := &w.start.Inputs()[l.Cols[place]]
-	return (c.Max - c.Min) / float64(w.values[l.params[1+place]])
 }

@@ -1,0 +1,80 @@
+package finding
+
+import (
+	"slices"
+	"strings"
+
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/kernelspace"
+)
+
+// steps describes a level that changes at some places, in brief.
+func (w *speller) steps(c *kernelspace.Component) string {
+	var places []string
+	var last wordLeaf
+	var at []float64
+	slow := 0.0 // the widest
+	for i := range c.Program.Instrs {
+		in := &c.Program.Instrs[i]
+		if in.Op == kernelspace.OpStep {
+			last = wordLeaf{Instr: in}
+			at = append(at, float64(w.values[c.Params[in.Off]]))
+			slow = max(slow, float64(w.values[c.Params[in.Off+1]]))
+		}
+	}
+	slices.Sort(at)
+	by := w.stepSizes(c, len(at))
+	for i, v := range at {
+		places = append(places, "at "+w.day(last.Cols[0], v)+by[i])
+	}
+	how := "changes"
+	if stepWidths*slow < w.start.Inputs()[last.Cols[0]].Spacing {
+		how = "steps"
+	}
+	return "a level that " + how + w.where(&last) + " " + words.Join(places)
+}
+
+// stepWidths widths are what three quarters of a change take.
+const stepWidths = 4
+
+// day is place to the day where rows are a day apart or more.
+func (w *speller) day(column int, v float64) string {
+	c := &w.start.Inputs()[column]
+	text := w.place(column, v)
+	if _, second, ok := record.TimeScale(c); ok && c.Spacing*second >= 86400 {
+		text, _, _ = strings.Cut(text, " ")
+	}
+	return text
+}
+
+// change describes a change point.
+func (w *speller) change(c *kernelspace.Component) string {
+	if w.brief && c.Expr.IsSteps() {
+		return w.steps(c)
+	}
+	step := &c.Program.Instrs[0]
+	at, width := c.Params[step.Off], c.Params[step.Off+1]
+	column := w.start.Inputs()[step.Cols[0]].Name
+	before, after := c.Program.Branches()
+	return "a change at " + column + " = " + w.place(step.Cols[0], float64(w.values[at])) + ", over about " + w.quantities([]int{width}) +
+		", from " + w.branch(c, before) + " to " + w.branch(c, after)
+}
+
+// branch describes one side of the change point c.
+func (w *speller) branch(c *kernelspace.Component, side kernelspace.Component) string {
+	parts, err := side.Program.Components()
+	if err != nil {
+		return side.Expr.String()
+	}
+	for i := range parts {
+		p := &parts[i]
+		for k := range p.Params { // of the side, then of c, then of the whole kernel
+			p.Params[k] = c.Params[side.Params[p.Params[k]]]
+		}
+		for k := range p.Leaves {
+			p.Leaves[k] = c.Leaves[side.Leaves[p.Leaves[k]]]
+		}
+	}
+	return strings.Join(w.components(parts), " plus ")
+}
