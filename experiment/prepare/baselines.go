@@ -147,28 +147,48 @@ func ofSeries(d *datasets.Dataset, b *record.Baselines, add func(method, label, 
 		recent, recentErr = baseline.NewSeries(past[n:], d.Targets(train[n:]))
 		last = fmt.Sprintf("from the last %d training rows", mostSmoothed)
 	}
-	for _, m := range methods {
+	ways := waysOf(methods, season)
+	if b.Task == record.TaskForecast {
+		ways = append(ways, bySeasons(d.Series)...)
+	}
+	for _, m := range ways {
 		s, err, note := whole, err, ""
-		if m.Name == "theta" || m.Name == "ets" {
+		if m.smooths() {
 			s, err, note = recent, recentErr, last
 		}
 		add(m.Name, m.Label, note, func() ([]baseline.Normal, error) {
 			if err != nil {
 				return nil, err
 			}
-			return m.Predict(s, season, at)
-		})
-	}
-	if phases, slow := slowSeasons(d.Series); phases > 0 && b.Task == record.TaskForecast {
-		m := baseline.OfSeasons(slow)
-		add(m.Name, m.Label, "", func() ([]baseline.Normal, error) {
-			if err != nil {
-				return nil, err
-			}
-			return m.Predict(whole, phases, at)
+			return m.Predict(s, m.season, at)
 		})
 	}
 }
+
+// way is a method with the season that it is told.
+type way struct {
+	baseline.Method
+	season int
+}
+
+func waysOf(methods []baseline.Method, season int) (ways []way) {
+	for _, m := range methods {
+		ways = append(ways, way{m, season})
+	}
+	return ways
+}
+
+// bySeasons is the method of a series that has several seasons; none of other ones.
+func bySeasons(s *datasets.Series) []way {
+	phases, slow := slowSeasons(s)
+	if phases == 0 {
+		return nil
+	}
+	return []way{{baseline.OfSeasons(slow), phases}}
+}
+
+// smooths reports whether a way takes the rows one after the other, of very many the last ones.
+func (w way) smooths() bool { return w.Name == "theta" || w.Name == "ets" }
 
 // slowSeasons are those of a series that has several, in steps: the longest of which each phase has a
 // mean of its own, and one that is far longer, a year, else 0. phases is 0 where there are no several.
