@@ -3,6 +3,9 @@ package jumps
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 )
 
 const (
@@ -79,7 +82,7 @@ func newContest(y, spread []float64) *contest {
 		return nil
 	}
 	y = slices.Clone(y) // about 0, so that rounding of squares is not that of the level's
-	shift := average(y)
+	shift := stat.Mean(y, nil)
 	for i := range y {
 		y[i] -= shift
 	}
@@ -374,8 +377,8 @@ func solved(columns [][]float64, y []float64) []float64 {
 			for _, b := range basis(columns[:i]) {
 				remove(q, b)
 			}
-			if length := dot(q, q); length > smallestPivot*dot(columns[i], columns[i]) {
-				f := dot(q, left) / length
+			if length := floats.Dot(q, q); length > smallestPivot*floats.Dot(columns[i], columns[i]) {
+				f := floats.Dot(q, left) / length
 				factors[i] += f
 				for k, v := range columns[i] {
 					left[k] -= f * v
@@ -390,11 +393,11 @@ func solved(columns [][]float64, y []float64) []float64 {
 func basis(columns [][]float64) (out [][]float64) {
 	for _, x := range columns {
 		q := slices.Clone(x)
-		whole := dot(q, q)
+		whole := floats.Dot(q, q)
 		for _, o := range out {
 			remove(q, o)
 		}
-		if length := dot(q, q); length > smallestPivot*whole {
+		if length := floats.Dot(q, q); length > smallestPivot*whole {
 			for i := range q {
 				q[i] /= math.Sqrt(length)
 			}
@@ -406,143 +409,8 @@ func basis(columns [][]float64) (out [][]float64) {
 
 // remove takes off x what it has of q.
 func remove(x, q []float64) {
-	p := dot(x, q)
+	p := floats.Dot(x, q)
 	for i, v := range q {
 		x[i] -= p * v
 	}
-}
-
-func dot(x, y []float64) (sum float64) {
-	for i, v := range x {
-		sum += v * y[i]
-	}
-	return sum
-}
-
-// blocks are means of so many neighbours; what is left over at the end is none.
-func blocks(y []float64, size int) []float64 {
-	if size <= 1 {
-		return y
-	}
-	out := make([]float64, len(y)/size)
-	for i := range out {
-		out[i] = average(y[i*size : (i+1)*size])
-	}
-	return out
-}
-
-// spread is how much larger than usual the noise of each block is where it is not the same everywhere; nil: it is.
-func spread(y []float64, block int) []float64 {
-	part := (len(y) + parts - 1) / parts
-	_, off := middles(y)
-	var log []float64
-	for from := 0; from < len(y); from += part {
-		log = append(log, math.Log(median(off[from:min(len(off), from+part)])))
-	}
-	if !(slices.Max(log)-slices.Min(log) > math.Log(differs)) || math.IsInf(slices.Min(log), 0) {
-		return nil
-	}
-	out := make([]float64, len(y)/block)
-	for i := range out { // from the middle of one part to that of the next
-		at := (float64(i)+0.5)*float64(block)/float64(part) - 0.5
-		k := min(max(int(math.Floor(at)), 0), len(log)-2)
-		share := min(max(at-float64(k), 0), 1)
-		out[i] = math.Exp(log[k]*(1-share) + log[k+1]*share)
-	}
-	usual := median(out)
-	for i := range out {
-		out[i] /= usual
-	}
-	return out
-}
-
-// cleaned are values without their season and without what is far from all neighbours.
-func cleaned(y []float64, season int, places []int) []float64 {
-	out := clipped(y)
-	if season <= 1 || len(y) < seasonsSeen*season {
-		return out
-	}
-	// Beside a large season outliers are found only when it is off, of which a first guess is by medians, that they
-	// do not touch; what a guess leaves of it is guessed again.
-	pattern := make([]float64, season)
-	for _, middle := range []func([]float64) float64{median, average, average} {
-		for p, v := range phases(out, season, places, middle) {
-			pattern[p] += v
-		}
-		for i, v := range y {
-			out[i] = v - pattern[phase(i, season, places)]
-		}
-		out = clipped(out)
-	}
-	return out
-}
-
-func phase(i, season int, places []int) int {
-	if places != nil {
-		i = places[i]
-	}
-	return (i%season + season) % season
-}
-
-// phases are the middles of a season's phases, beside the mean of a season about each value.
-func phases(y []float64, season int, places []int, middle func([]float64) float64) []float64 {
-	beside := make([][]float64, season)
-	level := average(y[:season])
-	for from := 0; from+season <= len(y); from++ {
-		next, i := 0., from+season/2
-		if from+season < len(y) {
-			next = (y[from+season] - y[from]) / float64(season)
-		}
-		about := level
-		if season%2 == 0 { // half of the value at either end
-			about += next / 2
-		}
-		p := phase(i, season, places)
-		beside[p] = append(beside[p], y[i]-about)
-		level += next
-	}
-	pattern := make([]float64, season)
-	for p, all := range beside {
-		if len(all) > 0 {
-			pattern[p] = middle(all)
-		}
-	}
-	whole := average(pattern)
-	for p := range pattern {
-		pattern[p] -= whole
-	}
-	return pattern
-}
-
-func average(x []float64) (mean float64) {
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	return mean
-}
-
-// clipped are values no farther from the median of their neighbours than three times as far as usual.
-func clipped(y []float64) []float64 {
-	middle, off := middles(y)
-	most := farthest * toDeviation * median(off)
-	out := slices.Clone(y)
-	if most > 0 {
-		for i := range out {
-			out[i] = min(max(out[i], middle[i]-most), middle[i]+most)
-		}
-	}
-	return out
-}
-
-// middles are the medians of neighbours, and how far values are from them.
-func middles(y []float64) (middle, off []float64) {
-	middle, off = make([]float64, len(y)), make([]float64, len(y))
-	near := make([]float64, 0, 2*neighbours+1)
-	for i := range y {
-		near = append(near[:0], y[max(0, i-neighbours):min(len(y), i+neighbours+1)]...)
-		slices.Sort(near)
-		middle[i] = (near[(len(near)-1)/2] + near[len(near)/2]) / 2
-		off[i] = math.Abs(y[i] - middle[i])
-	}
-	return middle, off
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Innovations have the density of the values: that of a normal variable with the covariance of the dynamics.
@@ -69,8 +71,8 @@ func TestInnovations(t *testing.T) {
 		}
 		w, got := d.whitener(n, spread), make([]float64, n)
 		w.whiten(y, got)
-		if math.Abs(w.volume-volume) > 1e-9 || math.Abs(dot(got, got)-squares) > 1e-9 {
-			t.Errorf("%+v: %g and %g, not %g and %g", d, w.volume, dot(got, got), volume, squares)
+		if math.Abs(w.volume-volume) > 1e-9 || math.Abs(floats.Dot(got, got)-squares) > 1e-9 {
+			t.Errorf("%+v: %g and %g, not %g and %g", d, w.volume, floats.Dot(got, got), volume, squares)
 		}
 	}
 }
@@ -92,8 +94,8 @@ func TestWhatColumnsLeave(t *testing.T) {
 	for _, q := range basis([][]float64{a, b, c}) {
 		remove(left, q)
 	}
-	if got := g.left(numbers); math.Abs(got-dot(left, left)) > 1e-9 {
-		t.Errorf("%g, not %g", got, dot(left, left))
+	if got := g.left(numbers); math.Abs(got-floats.Dot(left, left)) > 1e-9 {
+		t.Errorf("%g, not %g", got, floats.Dot(left, left))
 	}
 	factors := solved([][]float64{a, b, both, c}, y)
 	for i, v := range y {

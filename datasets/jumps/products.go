@@ -3,6 +3,8 @@ package jumps
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // products are those of columns with each other and with a series, each made once for all means that have them.
@@ -30,10 +32,10 @@ func (g *products) number(x []float64) int {
 
 func (g *products) whiten(w *whitener, y []float64) {
 	w.whiten(y, g.y)
-	g.squares = dot(g.y, g.y)
+	g.squares = floats.Dot(g.y, g.y)
 	for i, x := range g.plain {
 		w.whiten(x, g.whitened[i])
-		g.withY[i] = dot(g.whitened[i], g.y)
+		g.withY[i] = floats.Dot(g.whitened[i], g.y)
 		for k := range g.pairs[i] {
 			g.pairs[i][k] = math.NaN()
 		}
@@ -43,7 +45,7 @@ func (g *products) whiten(w *whitener, y []float64) {
 func (g *products) pair(i, k int) float64 {
 	i, k = max(i, k), min(i, k)
 	if math.IsNaN(g.pairs[i][k]) {
-		g.pairs[i][k] = dot(g.whitened[i], g.whitened[k])
+		g.pairs[i][k] = floats.Dot(g.whitened[i], g.whitened[k])
 	}
 	return g.pairs[i][k]
 }
