@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/periods"
@@ -211,4 +212,88 @@ func (u *unit) expand(last []*State) {
 		bound.setFree(i, st.Free)
 	}
 	bound.lane.Expand(u.all(), bound.ks, bound.floor, bound.free, bound.theta)
+}
+
+// leaveOut computes, after statistics, optimum and belief of the rows x with targets y,
+// mean and variance of f at each of them as q(v) would be without it, at the same
+// hyperparameters and inducing inputs. With the column a of A = L⁻¹k(Z,X) of a row,
+// B = I + AAᵀ/σ², s = aᵀB⁻¹a, the mean μ with the row and its share h = s/σ²,
+//
+//	μ₋ = (μ − h y)/(1 − h),   v₋ = s/(1 − h) + k(x,x) − aᵀa
+//
+// by the formula of Sherman and Morrison; with Z = X they are those of exact Gaussian
+// processes (Rasmussen and Williams 2006, equations 5.10 to 5.12).
+func (c *collapsed) leaveOut(
+	sub []int, noise []float64, x device.Points, y []float64, stop stopped,
+) (mean, variance [][]float64, err error) {
+	ln := c.lane
+	mean, variance = make([][]float64, len(sub)), make([][]float64, len(sub))
+	for i := range sub {
+		mean[i], variance[i] = make([]float64, x.Len()), make([]float64, x.Len())
+	}
+	solved := make([]float64, c.m*chunkRows)
+	for from := x.From; from < x.To; from += chunkRows {
+		if err := stop.ask(); err != nil {
+			return nil, nil, err
+		}
+		rows := x
+		rows.From, rows.To = from, min(from+chunkRows, x.To)
+		n := rows.Len()
+		ln.Kernel(sub, c.ks, c.theta, c.z, rows, c.a)
+		ln.Solve(sub, false, c.l, c.a)
+		ln.Copy(sub, c.bar, c.a)
+		ln.Solve(sub, false, c.prec, c.bar)
+		ln.KernelDiag(sub, c.ks, c.theta, rows, c.kdiag)
+		ln.Predict(sub, c.a, c.bar, c.mean, c.kdiag, c.r, c.diagBar)
+		for i, k := range sub {
+			mu, v := mean[i][from-x.From:][:n], variance[i][from-x.From:][:n]
+			if err := ln.Read(c.r, k, mu); err != nil {
+				return nil, nil, err
+			}
+			if err := ln.Read(c.diagBar, k, v); err != nil {
+				return nil, nil, err
+			}
+			if err := ln.Read(c.bar, k, solved[:c.m*n]); err != nil {
+				return nil, nil, err
+			}
+			for r := range n {
+				s := 0.0
+				for at := r; at < c.m*n; at += n {
+					s += solved[at] * solved[at]
+				}
+				h := s / noise[i]
+				mu[r] = (mu[r] - h*y[from-x.From+r]) / (1 - h)
+				v[r] = s/(1-h) + math.Max(0, v[r]-s)
+			}
+		}
+	}
+	return mean, variance, nil
+}
+
+// leftOut predicts the rows seen with the unit's kernels, each without itself.
+func (u *unit) leftOut() error {
+	last := u.last()
+	if err := u.optimum(last); err != nil {
+		return err
+	}
+	var noise []float64
+	for i, st := range last {
+		_, s2 := params.Raw(u.model(i).program, st.Free, u.floor)
+		noise = append(noise, s2)
+	}
+	mean, variance, err := u.worker.bound.leaveOut(u.all(), noise, u.seen(), u.y[:u.order.Rows], u.stop)
+	if err != nil {
+		return err
+	}
+	for i := range mean {
+		for row := range mean[i] {
+			if u.weights != nil { // they are of √w f
+				w := u.weights[row]
+				mean[i][row] /= math.Sqrt(w)
+				variance[i][row] /= w
+			}
+		}
+	}
+	u.foretell(mean, variance, noise)
+	return nil
 }

@@ -36,7 +36,8 @@ const (
 )
 
 // FitTable fits a model to rows of x, N x dim, of which levels says which columns are
-// categories. Random numbers are drawn from rng.
+// categories. Random numbers are drawn from rng. Errors: fewer rows than Fewest, rows that a plane leaves nothing of, no
+// hyperparameters that can be computed, or that ctx is done.
 func FitTable(ctx context.Context, x, y []float64, levels []bool, rng *rand.Rand) (*Table, error) {
 	dim, n := len(levels), len(y)
 	if n < Fewest {
@@ -133,10 +134,7 @@ func (m *Table) residuals() []float64 {
 }
 
 func (m *Table) row(i int) []float64 {
-	dim := len(m.Kernel.Levels)
-	if dim == 0 {
-		dim = len(m.Slopes)
-	}
+	dim := len(m.Slopes)
 	return m.X[i*dim : (i+1)*dim]
 }
 
