@@ -259,16 +259,16 @@ extern "C" __global__ void __launch_bounds__(128, 2) invert_triangles(const int 
 }
 
 // factor replaces an h x h lower triangle in shared memory by its Cholesky
-// factor. Where a pivot is not positive and finite, failed gets its index
-// if it was −1. All threads must call; they may read the factor on return.
+// factor. failed gets the index of the first pivot that is not positive and finite, −1 where all
+// are. All threads must call; they may read the factor and failed on return.
 template <int pitch = PITCH> __device__ inline void factor(double *a, int h, int *failed) {
 	const int rows = pitch - 1; // the most there are
 	const int i = threadIdx.x % rows, step = blockDim.x / rows;
+	int bad = -1; // all threads see the same pivots
 	for (int j = 0; j < h; j++) {
 		double d = a[j * pitch + j];
 		if (!(d > 0 && isfinite(d))) {
-			if (threadIdx.x == 0 && *failed < 0)
-				*failed = j;
+			bad = bad < 0 ? j : bad;
 			d = 1;
 		}
 		if (i > j && i < h) {
@@ -287,6 +287,8 @@ template <int pitch = PITCH> __device__ inline void factor(double *a, int h, int
 	__syncthreads();
 	for (int r = threadIdx.x; r < h; r += blockDim.x)
 		a[r * pitch + r] = sqrt(a[r * pitch + r]);
+	if (threadIdx.x == 0)
+		*failed = bad;
 	__syncthreads();
 }
 
@@ -296,8 +298,6 @@ extern "C" __global__ void __launch_bounds__(256, 1) cholesky(const int *sub, in
 	__shared__ int failed;
 	const i64 q = member(sub);
 	a += q * sa;
-	if (threadIdx.x == 0)
-		failed = -1;
 	load_triangle(tri, a, n, n);
 	__syncthreads();
 	factor(tri, n, &failed);
@@ -320,8 +320,6 @@ extern "C" __global__ void __launch_bounds__(256, 1) cholesky(const int *sub, in
 __device__ inline void panel_triangle(double *tri, int n, int p, const double *a, double *diag, int *status, bool keep) {
 	__shared__ int failed;
 	const int h = min(PANEL, n - p);
-	if (threadIdx.x == 0)
-		failed = -1;
 	load_triangle(tri, a + (i64)p * n + p, n, h);
 	__syncthreads();
 	factor(tri, h, &failed);

@@ -113,8 +113,6 @@ struct Small {
 	// the identity where a pivot is not positive: what follows stays finite. It returns what
 	// Cholesky tells, 1 plus the pivot's index or 0, and ends at a barrier.
 	__device__ int factorise(double *c, double *inverse) const {
-		if (threadIdx.x == 0)
-			*failed = -1;
 		__syncthreads();
 		factor<SMALL_PITCH>(c, m, failed);
 		const int pivot = *failed;
