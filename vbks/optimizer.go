@@ -152,18 +152,21 @@ func rowWork(inducing int) float64 { return float64(inducing) * float64(inducing
 
 // Work is about what the last evaluation of so many kernels takes beside its search,
 // in multiplications and additions.
-func (e Effort) Work(n, live, inducing int) float64 {
-	end := e.Ending(n, n, live, inducing, true)
+func (e Effort) Work(n, live, inducing int) float64 { return e.work(n, n, live, inducing, true) }
+
+// work is that of any evaluation, when seen of all rows have been seen, but for the estimates of local ELBOs.
+func (e Effort) work(seen, all, live, inducing int, last bool) float64 {
+	end := e.Ending(seen, all, live, inducing, last)
 	s, draws := e.settings, 1.0
 	if !s.pointEstimates() {
 		draws = thetaDraws
 	}
-	rows := draws*float64(n)*float64(end.Exact) + float64(end.Fitted)*float64(live-end.Exact)
+	rows := draws*float64(seen)*float64(end.Exact) + float64(end.Fitted)*float64(live-end.Exact)
 	for _, stage := range end.Stages {
 		rows += perIteration * float64(stage.Steps) * float64(stage.Rows) * float64(stage.Kernels)
 	}
 	if end.Stages == nil && e.rule != nil {
-		rows += perStep * float64(s.Steps) * float64(max(1, s.ThetaSamples)) * float64(s.Batch+inducing) * float64(live)
+		rows += perStep * float64(s.Steps) * float64(max(1, s.ThetaSamples)) * float64(min(s.Batch, seen)+inducing) * float64(live)
 	}
 	return rows * rowWork(inducing)
 }
@@ -200,6 +203,7 @@ const (
 	foreseenLeast    = 1.5e6 // multiplications that take as long as what does not grow with the rows
 	foreseenHalf     = 0.3   // of the rows, from where a third of the starts are enough
 	foreseenScouting = 20.0  // where it is not, on the scout: not at every evaluation
+	foreseenOnCard   = 5e11  // beside a card that makes steps: their matrices' way to the host, the belief, and that steps fill it less than passes do
 	foreseenValue    = 0.55  // a value without its gradient
 	foreseenDear     = 45 + 120*foreseenValue
 	foreseenModes    = 220.0                 // an integral: its modes and their curvatures
@@ -216,6 +220,7 @@ type Prospect struct {
 	Rung, Rungs int // the place of its inducing inputs among those planned, and how many these are
 	Inducing    int
 	Last        bool // it is the last one planned on its rung
+	OnCard      bool // computed on cards
 }
 
 // Foreseen is about what an evaluation takes. It has no unit: what it is good for
@@ -231,14 +236,12 @@ func (s Settings) Foreseen(p Prospect) float64 {
 		return float64(p.Kernels)
 	}
 	if !e.Exact() {
-		steps := perStep * float64(s.Steps) * float64(min(s.Batch, p.Seen))
 		rows, scout := ScoutSize(p.Kernels, p.Inducing)
-		work := float64(p.Kernels) * (foreseenScouting*s.boundWork(p.Rows, min(rows, p.Seen), scout) +
-			(steps+float64(p.Seen))*rowWork(p.Inducing))
-		if p.Seen == p.Rows {
-			work += e.Work(p.Rows, p.Kernels, p.Inducing)
+		each := foreseenScouting*s.boundWork(p.Rows, min(rows, p.Seen), scout) + float64(s.sampled(p.Seen))*rowWork(p.Inducing)
+		if p.OnCard {
+			each += foreseenOnCard
 		}
-		return work
+		return float64(p.Kernels)*each + e.work(p.Seen, p.Rows, p.Kernels, p.Inducing, p.Last)
 	}
 	starts, search := float64(max(1, s.Starts)), foreseenSearch
 	all, again := p.Seen == p.Rows, !s.foreseenInFull(&p)

@@ -11,6 +11,7 @@ import (
 // foresight is what a run's config says of the work of its evaluations.
 type foresight struct {
 	known    bool // else they count as equal
+	onCard   bool
 	settings vbks.Settings
 	weights  string // of predictions
 	rows     int
@@ -27,7 +28,7 @@ func foresee(s *Start) foresight {
 	if err != nil {
 		return foresight{}
 	}
-	f := foresight{known: true, settings: c.Settings, weights: c.Settings.Weights, rows: s.Data.Train, kernels: len(s.Kernels)}
+	f := foresight{known: true, onCard: s.DeviceKind == "cuda", settings: c.Settings, weights: c.Settings.Weights, rows: s.Data.Train, kernels: len(s.Kernels)}
 	f.rungs = f.settings.Rungs(f.rows, f.kernels)
 	return f
 }
@@ -48,7 +49,7 @@ func (f *foresight) made(e *Evaluation) float64 {
 	}
 	at := f.rung(e.Inducing)
 	work := f.settings.Foreseen(vbks.Prospect{Rows: f.rows, Seen: e.RowsSeen, First: f.kernels, Kernels: e.live(), Close: e.near(),
-		Rung: at, Rungs: len(f.rungs), Inducing: e.Inducing, Last: e.Planned-e.Index <= len(f.rungs)-1-at})
+		Rung: at, Rungs: len(f.rungs), Inducing: e.Inducing, Last: e.Planned-e.Index <= len(f.rungs)-1-at, OnCard: f.onCard})
 	if e.Index > 1 {
 		work += f.settings.ForeseenScores(f.rows, e.RowsSeen, e.averaged(f.weights, vbks.BriefWeight), e.Inducing)
 	}
@@ -73,7 +74,7 @@ func (f *foresight) ahead(e *Evaluation, fall float64) (all []planned, scores fl
 	at := f.rung(e.Inducing)
 	climbs := max(0, min(left, len(f.rungs)-1-at)) // these come last
 	next := vbks.Prospect{Rows: f.rows, Seen: e.RowsSeen, First: f.kernels, Kernels: e.live(), Close: e.near(),
-		Rung: at, Rungs: len(f.rungs), Inducing: e.Inducing}
+		Rung: at, Rungs: len(f.rungs), Inducing: e.Inducing, OnCard: f.onCard}
 	averaged, brief := e.averaged(f.weights, vbks.AveragedWeight), e.averaged(f.weights, vbks.BriefWeight)
 	one := func() float64 {
 		return f.settings.Foreseen(next) + f.settings.ForeseenScores(f.rows, next.Seen, brief, next.Inducing)
