@@ -26,6 +26,7 @@ const (
 	promising       = 40.0  // nats that a start may be behind then
 	transplantSlack = 30.0  // nats that a transplant may be behind the present solution
 	variantSlack    = 200.0 // nats that a variant may be behind the present solution
+	variedBest      = 3     // variants of each of few kernels that are followed, of few rows
 	leftPeriods     = 4     // those that a solution leaves that are tried
 	scoutFewest     = 10    // live kernels that the scout is still enlarged for
 	scoutKernels    = 144   // and those for which it has
@@ -149,13 +150,13 @@ func (u *unit) resume(ctx context.Context, onRows, plain objective) error {
 				trials[i] = append(trials[i], &ascent{start: x})
 			}
 		}
-		best, err := foremost(trials, plain, u.stop)
+		best, err := foremost(trials, plain, 1, u.stop)
 		if err != nil {
 			return err
 		}
 		for j, i := range sub {
-			if best[i] != nil {
-				runs[j].start = best[i].x
+			if len(best[i]) > 0 {
+				runs[j].start = best[i][0].x
 			}
 		}
 	}
@@ -175,7 +176,7 @@ func (u *unit) roughen(ctx context.Context, onRows, plain objective) error {
 	if !u.thorough() {
 		return nil
 	}
-	return u.variants(ctx, onRows, plain, variantSlack, "rougher", u.drawer.Roughen)
+	return u.variants(ctx, onRows, plain, variantSlack, 1, "rougher", u.drawer.Roughen)
 }
 
 // scan tries, in a thorough search of few kernels on few rows, periods of few cycles, by
@@ -184,7 +185,7 @@ func (u *unit) scan(ctx context.Context, onRows, onScreen objective) error {
 	if !u.thorough() || u.total > u.settings.AllRows || len(u.models) > fewLive {
 		return nil
 	}
-	return u.variants(ctx, onRows, onScreen, math.NaN(), "scanned", u.drawer.Scan)
+	return u.variants(ctx, onRows, onScreen, math.NaN(), 1, "scanned", u.drawer.Scan)
 }
 
 // recur tries, in a thorough search, periods that the present solutions leave in the
@@ -200,21 +201,39 @@ func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 	if !u.thorough() {
 		slack = transplantSlack
 	}
-	if err := u.variants(ctx, onRows, plain, slack, "varied", u.drawer.Vary); err != nil {
-		return err
+	most := 1
+	if few && u.thorough() && len(u.models) <= fewKernels {
+		most = variedBest
+	}
+	for range most { // what a variant has led to has variants, too
+		before := u.values()
+		if err := u.variants(ctx, onRows, plain, slack, most, "varied", u.drawer.Vary); err != nil {
+			return err
+		}
+		if slices.Equal(before, u.values()) {
+			break
+		}
 	}
 	if few && !u.thorough() && !u.settings.light(u.total, u.drawer.Inducing) {
 		foremost := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(p, x, 2) }
-		return u.variants(ctx, onRows, plain, transplantSlack, "left", foremost)
+		return u.variants(ctx, onRows, plain, transplantSlack, 1, "left", foremost)
 	}
 	all := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(p, x, leftPeriods) }
-	return u.variants(ctx, onRows, plain, variantSlack, "left", all)
+	return u.variants(ctx, onRows, plain, variantSlack, 1, "left", all)
 }
 
-// variants tries what is made of the present solutions, and optimises the best of each
-// kernel that is no further than so many nats behind the present one; with NaN, whose values are of
+// values are those of the present solutions.
+func (u *unit) values() (v []float64) {
+	for i := range u.outcomes {
+		v = append(v, u.outcomes[i].value())
+	}
+	return v
+}
+
+// variants tries what is made of the present solutions, and optimises so many of each kernel, the best
+// that are no further than so many nats behind the present one; with NaN, whose values are of
 // some of the rows, the best in any case.
-func (u *unit) variants(ctx context.Context, onRows, plain objective, slack float64, label string,
+func (u *unit) variants(ctx context.Context, onRows, plain objective, slack float64, most int, label string,
 	of func(p *kernelspace.Program, x []float64) [][]float64,
 ) error {
 	trials := make([][]*ascent, len(u.tasks))
@@ -228,37 +247,40 @@ func (u *unit) variants(ctx context.Context, onRows, plain objective, slack floa
 			return err
 		}
 	}
-	tried, err := foremost(trials, plain, u.stop)
+	tried, err := foremost(trials, plain, most, u.stop)
 	if err != nil {
 		return err
 	}
-	var sub []int
-	var runs []*ascent
-	for i, best := range tried {
-		if best == nil || best.value < u.outcomes[i].value()-slack {
-			continue
+	for place := range most {
+		var sub []int
+		var runs []*ascent
+		for i, best := range tried {
+			if place >= len(best) || best[place].value < u.outcomes[i].value()-slack {
+				continue
+			}
+			a := &ascent{start: best[place].x}
+			if !math.IsNaN(slack) {
+				a.value, a.x = best[place].value, best[place].x
+			}
+			sub, runs = append(sub, i), append(runs, a)
 		}
-		if best.start = best.x; math.IsNaN(slack) {
-			best = &ascent{start: best.x}
+		if err := u.staged(ctx, sub, runs, onRows); err != nil {
+			return err
 		}
-		sub, runs = append(sub, i), append(runs, best)
-	}
-	if err := u.staged(ctx, sub, runs, onRows); err != nil {
-		return err
-	}
-	for j, i := range sub {
-		u.outcomes[i].see(runs[j])
-		if a := runs[j]; a.x != nil && a.value > u.outcomes[i].value()+u.optimizer.search().restart {
-			u.outcomes[i].offer(a, label)
+		for j, i := range sub {
+			u.outcomes[i].see(runs[j])
+			if a := runs[j]; a.x != nil && a.value > u.outcomes[i].value()+u.optimizer.search().restart {
+				u.outcomes[i].offer(a, label)
+			}
 		}
 	}
 	return nil
 }
 
-// foremost values trials, some for each member, and returns each member's best, nil where
-// none has a value.
-func foremost(trials [][]*ascent, plain objective, stop stopped) ([]*ascent, error) {
-	best := make([]*ascent, len(trials))
+// foremost values trials, some for each member, and returns so many of each member, those with the greatest values,
+// the best first.
+func foremost(trials [][]*ascent, plain objective, most int, stop stopped) ([][]*ascent, error) {
+	best := make([][]*ascent, len(trials))
 	for j, some := 0, true; some; j++ {
 		var sub []int
 		var runs []*ascent
@@ -277,9 +299,16 @@ func foremost(trials [][]*ascent, plain objective, stop stopped) ([]*ascent, err
 			return nil, err
 		}
 		for k, i := range sub {
-			if a := runs[k]; a.x != nil && (best[i] == nil || a.value > best[i].value) {
-				best[i] = a
+			a := runs[k]
+			if a.x == nil {
+				continue
 			}
+			at := len(best[i])
+			for at > 0 && a.value > best[i][at-1].value {
+				at--
+			}
+			best[i] = slices.Insert(best[i], at, a)
+			best[i] = best[i][:min(most, len(best[i]))]
 		}
 	}
 	return best, nil
