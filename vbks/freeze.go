@@ -1,7 +1,6 @@
 package vbks
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,12 +28,8 @@ type Frozen struct {
 	Kernels []FrozenKernel // those that an average has with any of the weights, and the leader; by rank
 
 	Calibration *Calibration // of standard deviations; nil: none
-	Pooled      float64      // PoolSpread of the program that froze it; 0: none
 	Local       *local.Part  // of rows among those known; nil: none
 }
-
-// pooled is the factor of an average by weights of "tempered".
-func (f *Frozen) pooled() float64 { return cmp.Or(f.Pooled, 1) }
 
 // FrozenKernel is a kernel of a Frozen.
 type FrozenKernel struct {
@@ -112,7 +107,7 @@ func (t *Trainer) Freeze(ctx context.Context, o FreezeOptions) (*Frozen, error) 
 	if err != nil {
 		return nil, err
 	}
-	f.Calibration, f.Pooled = c, PoolSpread
+	f.Calibration = c
 	if !o.WithoutRows {
 		f.Local = about
 	}
@@ -417,8 +412,6 @@ func (f *Frozen) Check() error {
 		return errors.New("weights that are not of its rows, or not above 0")
 	case len(f.Kernels) == 0:
 		return errors.New("no kernel")
-	case !(f.Pooled >= 0 && f.Pooled <= 1):
-		return fmt.Errorf("pooled is %v, a factor is from 0 to 1", f.Pooled)
 	case f.Calibration != nil && !f.Calibration.sound():
 		return errors.New("a factor of standard deviations that none can be")
 	case !finite([]float64{f.Jitter.Relative, f.Jitter.Absolute}) || f.Jitter.Relative < 0 || f.Jitter.Absolute < 0:

@@ -35,21 +35,6 @@ const (
 // exp(ELBO/10) is better than the belief, and than weights from some rolling origins.
 const Tempering = 10
 
-// PoolSpread is what the standard deviations of an average by weights of "tempered" over several kernels are
-// multiplied by. An average of densities, each as wide as it should be, is wider than it should be (Gneiting and
-// Ranjan 2013, "Combining predictive distributions", theorem 3.1), since where they are apart counts in full; a factor on
-// all of them is their spread-adjusted linear pool. This one is what the series of the M3 competition ask for, a
-// horizon before their training parts end.
-const PoolSpread = 0.9
-
-// poolOf is the factor of an average over so many kernels, given that of one by weights of "tempered".
-func poolOf(o PredictOptions, kernels int, pooled float64) float64 {
-	if o.Weights == TemperedWeights && kernels > 1 {
-		return pooled
-	}
-	return 1
-}
-
 // tempered is the weight of a kernel so many nats above the best one.
 func tempered(above float64) float64 { return math.Exp(above / Tempering) }
 
@@ -185,7 +170,7 @@ func weigh(all []weighed, o PredictOptions) (order []int, weights []float64) {
 // Predict computes the predictive belief at the rows of x (row-major,
 // standardised) under the last evaluation. Kernels whose weight could not
 // change any figure (below Negligible) are left out. Standard deviations have the factor
-// of Calibrate and, by weights of "tempered", PoolSpread. Without IDs rows among those known may be predicted by neighbours, see Local.
+// of Calibrate. Without IDs rows among those known may be predicted by neighbours, see Local.
 func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*mixture.Prediction, error) {
 	c, err := t.Calibrate(ctx)
 	if err == nil {
@@ -200,9 +185,6 @@ func (t *Trainer) Predict(ctx context.Context, x []float64, o PredictOptions) (*
 	}
 	if c != nil {
 		p.Widen(c.Factor)
-	}
-	if pool := poolOf(o, len(p.IDs), PoolSpread); pool != 1 {
-		p.Pool(pool)
 	}
 	if o.IDs == nil {
 		about, err := t.Local(ctx)

@@ -131,9 +131,6 @@ func (t *Thawed) Predict(ctx context.Context, x []float64, o PredictOptions) (*m
 	if c := t.of.Calibration; c != nil {
 		p.Widen(c.Factor)
 	}
-	if pool := poolOf(o, len(kernels), t.of.pooled()); pool != 1 {
-		p.Pool(pool)
-	}
 	if t.of.Local != nil && o.IDs == nil {
 		if err := t.of.Local.Predict(p, x, t.of.Dim); err != nil {
 			return nil, fmt.Errorf("predictions by neighbours: %w", err)
@@ -289,12 +286,8 @@ func (t *Thawed) Joint(ctx context.Context, x []float64, o PredictOptions, draws
 			return nil, fmt.Errorf("%s: %w", k.Program.ID, err)
 		}
 	}
-	pool := poolOf(o, len(kernels), t.of.pooled())
 	if c := t.of.Calibration; c != nil {
-		pool *= c.Factor
-	}
-	if pool != 1 {
-		out.widen(pool)
+		out.widen(c.Factor)
 	}
 	return out, nil
 }

@@ -164,15 +164,13 @@ class Model:
     def predict(self, x, known=0.0):
         """At rows x in the data's units, of the target as it was learned: (transformed and)
         standardised means, variances and noise variances of each kernel, and weights; stretched
-        about the mean of all by the factor of the calibration and, of tempered weights, of the pool."""
+        about the mean of all by the factor of the calibration."""
         s = self.about["scaler"]
         x = (np.asarray(x) - s["x_shift"]) / s["x_scale"]
         order, weights = self.weights()
         parts = [self.kernel(i, w, x) for i, w in zip(order, weights)]
         mean, variance, noise = map(np.array, zip(*parts))
         c, mu = self.about.get("calibration", {"factor": 1})["factor"], weights @ mean
-        if self.about["weights"] == "tempered" and len(order) > 1:
-            c *= self.about.get("pooled", 1)
         mean, variance = mu + c * (mean - mu), c**2 * variance
         noise = c**2 * noise[:, None] * self.scales(x, np.broadcast_to(known, len(x)))
         self.near = np.zeros(len(x), bool)  # predicted from neighbours, whose noise is normal

@@ -51,7 +51,6 @@ type About struct {
 	Kernels      []Kernel `json:"kernels"`        // by rank
 
 	Calibration *vbks.Calibration `json:"calibration,omitempty"` // of standard deviations; nil: none
-	Pooled      float64           `json:"pooled,omitempty"`      // what those of an average by weights of "tempered" over several kernels are multiplied by, too; 0: nothing
 	Neighbours  *local.Part       `json:"neighbours,omitempty"`  // that predict rows among those known; nil: none
 	Noise       *noise.Model      `json:"noise,omitempty"`       // how that of rows differs; nil: it is normal, equal in all
 }

@@ -187,7 +187,7 @@ func (l *loader) frozen(m *Model) error {
 	a, f, d := &m.About, m.Frozen, m.Data
 	*f = vbks.Frozen{
 		Dim: d.Dim, Z: l.array("z", -1, d.Dim), ByRoot: a.Root == rootCovariance,
-		Jitter: device.Jitter{Relative: a.Jitter.Relative, Absolute: a.Jitter.Absolute}, Calibration: a.Calibration, Pooled: a.Pooled,
+		Jitter: device.Jitter{Relative: a.Jitter.Relative, Absolute: a.Jitter.Absolute}, Calibration: a.Calibration,
 		Noise: a.Noise,
 	}
 	n := m.Inducing()

@@ -43,7 +43,7 @@ func New(of Of, e *vbks.Evaluation, f *vbks.Frozen) (*Model, error) {
 		Reading: Reading{of.Spec.Header, of.Spec.Delimiter, of.Spec.Decimal, of.Spec.Missing},
 		Columns: of.Columns, Scaler: of.Scaler, Jitter: Jitter{f.Jitter.Relative, f.Jitter.Absolute}, Root: rootPrecision,
 		HasRows: f.Y != nil, Averaged: vbks.AveragedWeight, Least: vbks.Negligible, Temper: vbks.Tempering,
-		ARD: s.ARD, SharedPeriod: s.SharedPeriod, Calibration: f.Calibration, Pooled: f.Pooled, Neighbours: f.Local, Noise: f.Noise,
+		ARD: s.ARD, SharedPeriod: s.SharedPeriod, Calibration: f.Calibration, Neighbours: f.Local, Noise: f.Noise,
 	}
 	if of.Learned > 0 {
 		a.Data.Learned, a.Data.HeldOut = of.Learned, false

@@ -202,12 +202,10 @@ func (n *naive) predict(x [][]float64) (mean, sd []float64) {
 		total += w
 	}
 	mean, sd = make([]float64, len(x)), make([]float64, len(x))
-	averaged := 0
 	for i, w := range weights {
 		if w /= total; w < n.about["least"].(float64) {
 			continue
 		}
-		averaged++
 		mu, square := n.kernel(i, w, at)
 		for r := range x {
 			mean[r] += w * mu[r]
@@ -218,9 +216,6 @@ func (n *naive) predict(x [][]float64) (mean, sd []float64) {
 	factor := 1.0
 	if c, ok := n.about["calibration"].(map[string]any); ok {
 		factor = c["factor"].(float64)
-	}
-	if pooled, ok := n.about["pooled"].(float64); ok && averaged > 1 && n.about["weights"] == "tempered" {
-		factor *= pooled
 	}
 	for r := range x {
 		sd[r] = factor * math.Sqrt(sd[r]-mean[r]*mean[r]) * ys

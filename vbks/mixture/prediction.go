@@ -32,8 +32,7 @@ type Prediction struct {
 	// it is normal.
 	Tails []Part
 
-	widened float64 // the factors of Widen and Pool; 0: none
-	pooled  float64 // that of Pool; 0: none
+	widened float64 // the factors of Widen; 0: none
 }
 
 // Part is one normal of noise that is a mixture of some.
@@ -186,12 +185,6 @@ func (p *Prediction) Widen(c float64) {
 		p.NoiseAt[row] *= c * c
 	}
 	p.widened = c * cmp.Or(p.widened, 1)
-}
-
-// Pool widens an average, which none of its components are by themselves: Single knows nothing of it.
-func (p *Prediction) Pool(c float64) {
-	p.Widen(c)
-	p.pooled = c * cmp.Or(p.pooled, 1)
 }
 
 // density returns the density at x of the components that have one.
@@ -353,23 +346,19 @@ func logNormal(y, mean, variance float64) float64 {
 	return -0.5 * (math.Log(2*math.Pi*variance) + z*z)
 }
 
-// Single returns the prediction of kernel k alone, about its own mean and without the factor of Pool. What
-// has not been widened is shared with p.
+// Single returns the prediction of kernel k alone, about its own mean. Variances are
+// shared with p, and means unless it has been widened.
 func (p *Prediction) Single(k int) *Prediction {
-	out := &Prediction{
-		IDs: []string{p.IDs[k]}, Weights: []float64{1}, Noise: []float64{p.Noise[k]},
-		Mean: [][]float64{p.Mean[k]}, Var: [][]float64{p.Var[k]}, NoiseAt: p.NoiseAt, NoiseScale: p.NoiseScale, Tails: p.Tails, widened: p.widened,
-	}
-	if p.widened != 0 { // its own mean again
-		out.Mean[0] = slices.Clone(p.Mean[k])
-		for row := range out.Mean[0] {
+	mean := p.Mean[k]
+	if p.widened != 0 { // its own again
+		mean = make([]float64, len(mean))
+		for row, v := range p.Mean[k] {
 			of, _ := p.Moments(row, false)
-			out.Mean[0][row] = of + (out.Mean[0][row]-of)/p.widened
+			mean[row] = of + (v-of)/p.widened
 		}
 	}
-	if p.pooled != 0 {
-		out.Var[0], out.NoiseAt = slices.Clone(out.Var[0]), slices.Clone(out.NoiseAt)
-		out.Widen(1 / p.pooled)
+	return &Prediction{
+		IDs: []string{p.IDs[k]}, Weights: []float64{1}, Noise: []float64{p.Noise[k]},
+		Mean: [][]float64{mean}, Var: [][]float64{p.Var[k]}, NoiseAt: p.NoiseAt, NoiseScale: p.NoiseScale, Tails: p.Tails, widened: p.widened,
 	}
-	return out
 }

@@ -199,30 +199,6 @@ func TestPredictionCheck(t *testing.T) {
 
 // Widening stretches the distribution about its mean: every quantile is as many times as
 // far from it, the mean stays, and a kernel alone keeps its own mean.
-// An average that is pooled is widened as a whole; of a kernel alone nothing changes.
-func TestPool(t *testing.T) {
-	for _, ofY := range []bool{false, true} {
-		before, after, widened := threeKernels(), threeKernels(), threeKernels()
-		after.Widen(1.7)
-		after.Pool(0.9)
-		widened.Widen(1.7)
-		mean, variance := before.Moments(0, ofY)
-		if m, v := after.Moments(0, ofY); math.Abs(m-mean) > 1e-14 || math.Abs(v-1.53*1.53*variance) > 1e-13 {
-			t.Errorf("moments %v, %v become %v, %v", mean, variance, m, v)
-		}
-		for k := range 3 {
-			a, b := widened.Single(k), after.Single(k)
-			m, v := a.Moments(0, ofY)
-			if n, w := b.Moments(0, ofY); math.Abs(m-n) > 1e-14 || math.Abs(w-v) > 1e-13 {
-				t.Errorf("kernel %d alone: %v, %v become %v, %v", k, m, v, n, w)
-			}
-		}
-		if m, v := after.Moments(0, ofY); math.Abs(m-mean) > 1e-14 || math.Abs(v-1.53*1.53*variance) > 1e-13 {
-			t.Errorf("kernels alone change the average: %v, %v", m, v)
-		}
-	}
-}
-
 func TestWiden(t *testing.T) {
 	for _, ofY := range []bool{false, true} {
 		before, after := threeKernels(), threeKernels()
