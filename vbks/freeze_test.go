@@ -135,7 +135,7 @@ func TestJointPredictions(t *testing.T) {
 					want = of(i)
 				}
 				if math.Abs(product/draws-want) > 8*scale/math.Sqrt(draws) ||
-					math.Abs(sum/draws-j.Mean[i]) > 5*math.Sqrt(scale*scale/draws) && i == k {
+					math.Abs(sum/draws-j.Mean[i]) > 5*math.Sqrt(scale/draws) && i == k {
 					t.Errorf("draws at %v and %v: covariance %v, want %v; mean %v, want %v",
 						points[i], points[k], product/draws, want, sum/draws, j.Mean[i])
 				}
