@@ -203,7 +203,7 @@ const (
 	foreseenLeast    = 1.5e6 // multiplications that take as long as what does not grow with the rows
 	foreseenHalf     = 0.3   // of the rows, from where a third of the starts are enough
 	foreseenScouting = 20.0  // where it is not, on the scout: not at every evaluation
-	foreseenOnCard   = 5e11  // beside a card that makes steps: their matrices' way to the host, the belief, and that steps fill it less than passes do
+	foreseenOnCard   = 5e11  // beside steps on a card: matrices' way to the host, the belief, and that steps fill it less than passes do
 	foreseenValue    = 0.55  // a value without its gradient
 	foreseenDear     = 45 + 120*foreseenValue
 	foreseenModes    = 220.0                 // an integral: its modes and their curvatures

@@ -176,7 +176,7 @@ func (u *unit) roughen(ctx context.Context, onRows, plain objective) error {
 	if !u.thorough() {
 		return nil
 	}
-	return u.variants(ctx, onRows, plain, variantSlack, 1, "rougher", u.drawer.Roughen)
+	return u.variants(ctx, onRows, plain, variantSlack, 1, "rougher", nil, u.drawer.Roughen)
 }
 
 // scan tries, in a thorough search of few kernels on few rows, periods of few cycles, by
@@ -185,7 +185,7 @@ func (u *unit) scan(ctx context.Context, onRows, onScreen objective) error {
 	if !u.thorough() || u.total > u.settings.AllRows || len(u.models) > fewLive {
 		return nil
 	}
-	return u.variants(ctx, onRows, onScreen, math.NaN(), 1, "scanned", u.drawer.Scan)
+	return u.variants(ctx, onRows, onScreen, math.NaN(), 1, "scanned", nil, u.drawer.Scan)
 }
 
 // recur tries, in a thorough search, periods that the present solutions leave in the
@@ -205,21 +205,27 @@ func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 	if few && u.thorough() && len(u.models) <= fewKernels {
 		most = variedBest
 	}
-	for range most { // what a variant has led to has variants, too
+	// What a variant has led to has variants, too: of each kernel as long as it gains, whatever becomes of the others.
+	var gained []bool
+	for range most {
 		before := u.values()
-		if err := u.variants(ctx, onRows, plain, slack, most, "varied", u.drawer.Vary); err != nil {
+		if err := u.variants(ctx, onRows, plain, slack, most, "varied", gained, u.drawer.Vary); err != nil {
 			return err
 		}
-		if slices.Equal(before, u.values()) {
+		gained = make([]bool, len(before))
+		for i, v := range u.values() {
+			gained[i] = v > before[i]
+		}
+		if !slices.Contains(gained, true) {
 			break
 		}
 	}
 	if few && !u.thorough() && !u.settings.light(u.total, u.drawer.Inducing) {
 		foremost := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(p, x, 2) }
-		return u.variants(ctx, onRows, plain, transplantSlack, 1, "left", foremost)
+		return u.variants(ctx, onRows, plain, transplantSlack, 1, "left", nil, foremost)
 	}
 	all := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(p, x, leftPeriods) }
-	return u.variants(ctx, onRows, plain, variantSlack, 1, "left", all)
+	return u.variants(ctx, onRows, plain, variantSlack, 1, "left", nil, all)
 }
 
 // values are those of the present solutions.
@@ -232,13 +238,13 @@ func (u *unit) values() (v []float64) {
 
 // variants tries what is made of the present solutions, and optimises so many of each kernel, the best
 // that are no further than so many nats behind the present one; with NaN, whose values are of
-// some of the rows, the best in any case.
-func (u *unit) variants(ctx context.Context, onRows, plain objective, slack float64, most int, label string,
+// some of the rows, the best in any case. Without which it is done for all kernels.
+func (u *unit) variants(ctx context.Context, onRows, plain objective, slack float64, most int, label string, which []bool,
 	of func(p *kernelspace.Program, x []float64) [][]float64,
 ) error {
 	trials := make([][]*ascent, len(u.tasks))
 	for i := range u.tasks {
-		if f := &u.outcomes[i]; f.Best.X != nil {
+		if f := &u.outcomes[i]; f.Best.X != nil && (which == nil || which[i]) {
 			for _, x := range of(u.model(i).program, f.Best.X) {
 				trials[i] = append(trials[i], &ascent{start: x})
 			}

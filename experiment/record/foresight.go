@@ -28,7 +28,8 @@ func foresee(s *Start) foresight {
 	if err != nil {
 		return foresight{}
 	}
-	f := foresight{known: true, onCard: s.DeviceKind == "cuda", settings: c.Settings, weights: c.Settings.Weights, rows: s.Data.Train, kernels: len(s.Kernels)}
+	f := foresight{known: true, onCard: s.DeviceKind == "cuda", settings: c.Settings, weights: c.Settings.Weights, rows: s.Data.Train,
+		kernels: len(s.Kernels)}
 	f.rungs = f.settings.Rungs(f.rows, f.kernels)
 	return f
 }
