@@ -1,9 +1,9 @@
 """Titsias' bound of one run of kestrel, optimised by PyTorch's L-BFGS.
 
-    python docs/peers/sgpr_torch.py RUN data.csv.gz test_mask.csv.gz COLUMN [evaluations]
+    python docs/peers/sgpr_torch.py RUN data.csv.gz test_mask.csv.gz COLUMN [evaluations [KERNEL]]
 
-RUN is the directory of a run on a table whose last column is the target, with
-the kernel SE and a length scale for each input (kernels.ard). The inducing
+RUN is the directory of a run on a table whose last column is the target; KERNEL is
+SE, the default, or MATERN32, with a length scale for each input. The inducing
 inputs are taken from its checkpoint; everything else is computed here from the
 files: standardised by mean and standard deviation of the training rows, all of
 them in every evaluation, from length scales √D and a noise variance of 0.1.
@@ -15,6 +15,8 @@ import numpy as np, torch
 torch.set_default_dtype(torch.float64)
 run, data, mask, column = sys.argv[1:5]
 evaluations = int(sys.argv[5]) if len(sys.argv) > 5 else 120
+kernel = sys.argv[6] if len(sys.argv) > 6 else "SE"
+assert kernel in ("SE", "MATERN32"), kernel
 table = np.loadtxt(data, delimiter=",")
 test = np.loadtxt(mask, delimiter=",")[:, int(column) - 1] > 0.5
 x, y = table[:, :-1], table[:, -1]
@@ -34,7 +36,11 @@ logn = torch.tensor(np.log(0.1)).requires_grad_()
 def k(a, b):
     l = logl.exp()
     a, b = a / l, b / l
-    return logv.exp() * torch.exp(-0.5 * ((a * a).sum(1)[:, None] + (b * b).sum(1)[None] - 2 * a @ b.T).clamp_min(0))
+    d2 = ((a * a).sum(1)[:, None] + (b * b).sum(1)[None] - 2 * a @ b.T).clamp_min(0)
+    if kernel == "SE":
+        return logv.exp() * torch.exp(-0.5 * d2)
+    r = (3 * d2 + 1e-12).sqrt()  # its slope at 0 is finite
+    return logv.exp() * (1 + r) * torch.exp(-r)
 
 
 def parts():
