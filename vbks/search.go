@@ -26,7 +26,8 @@ const (
 	promising       = 40.0  // nats that a start may be behind then
 	transplantSlack = 30.0  // nats that a transplant may be behind the present solution
 	variantSlack    = 200.0 // nats that a variant may be behind the present solution
-	variedBest      = 3     // variants of each of few kernels that are followed, of few rows
+	variedBest      = 3     // variants of each of few kernels that are followed, of few rows,
+	variedRounds    = 3     // so many times, as long as that gains
 	leftPeriods     = 4     // those that a solution leaves that are tried
 	scoutFewest     = 10    // live kernels that the scout is still enlarged for
 	scoutKernels    = 144   // and those for which it has
@@ -201,13 +202,13 @@ func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 	if !u.thorough() {
 		slack = transplantSlack
 	}
-	most := 1
+	most, rounds := 1, 1
 	if few && u.thorough() && len(u.models) <= fewKernels {
-		most = variedBest
+		most, rounds = variedBest, variedRounds
 	}
 	// What a variant has led to has variants, too: of each kernel as long as it gains, whatever becomes of the others.
 	var gained []bool
-	for range most {
+	for range rounds {
 		before := u.values()
 		if err := u.variants(ctx, onRows, plain, slack, most, "varied", gained, u.drawer.Vary); err != nil {
 			return err
