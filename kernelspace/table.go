@@ -20,6 +20,9 @@ const (
 	mostTerms  = 4 // quantities that have terms of their own, in every mix of curves and lines
 	mostCats   = 3 // categories
 	mostOthers = 3 // columns that seem to say nothing and are tried one by one
+	mostAdded  = 8 // quantities with a term of their own, in one sum
+	mostPairs  = 4 // pairs of columns that are tried alone; all are tried one more after the other
+	mostThrees = 2 // of columns each pair of which matters
 )
 
 // tableSpace is a space that is being put together.
@@ -44,16 +47,71 @@ func (s *tableSpace) add(terms ...string) {
 	}
 }
 
+// pairs adds products of columns that say something together, and of what each says by itself, to a sum of terms.
+func (s *tableSpace) pairs(columns []TableColumn, together [][2]int, own, alone []string) {
+	product := func(of ...int) string {
+		slices.Sort(of)
+		var factors []string
+		for _, c := range of {
+			factors = append(factors, own[c])
+		}
+		return strings.Join(factors, "*")
+	}
+	beside := func(products []string, of ...int) {
+		sum := slices.Clone(alone)
+		for _, c := range of {
+			if !slices.Contains(sum, own[c]) {
+				sum = append(sum, own[c])
+			}
+		}
+		s.add(append(sum, products...)...)
+	}
+	there := func(a, b int) bool {
+		return slices.Contains(together, [2]int{a, b}) || slices.Contains(together, [2]int{b, a})
+	}
+	var all []string
+	var touched []int
+	for i, p := range together {
+		all, touched = append(all, product(p[0], p[1])), append(touched, p[0], p[1])
+		if i < mostPairs {
+			beside(all[i:], p[0], p[1])
+			for _, side := range [][2]int{{p[0], p[1]}, {p[1], p[0]}} {
+				if a, b := side[0], side[1]; i == 0 && columns[a].Quantity && !columns[a].Levels {
+					line := "LIN" + strings.TrimPrefix(own[a], "SE")
+					beside([]string{line + "*" + own[b]}, a, b)
+				}
+			}
+		}
+		if i > 0 {
+			beside(all, touched...)
+		}
+	}
+	threes := 0
+	for _, p := range together {
+		for c := range columns {
+			if c != p[0] && c != p[1] && threes < mostThrees && there(p[0], c) && there(p[1], c) {
+				threes++
+				beside(slices.Concat(all, []string{product(p[0], p[1], c)}), touched...)
+			}
+		}
+	}
+}
+
 // Table returns kernels for a table with several inputs, in the order of what they seem to
 // say of the target: 20 to 60 of them, however many columns there are. The first columns have
 // terms of their own, a curve or a line each, and levels an effect each; then there are fewer and more
-// of these, products of two, what repeats along time, and kernels on all quantities
+// of these, up to one for each of eight numbers, products of two, what repeats along time, and kernels on all quantities
 // at once with a length scale for each.
-func Table(columns []TableColumn) []string {
+//
+// together are pairs of columns that seem to say more than their sum, the surest first: these
+// are the products, one by one and then more and more of them, and of three columns where each pair of them is
+// there. Without any they are those of the first three numbers.
+func Table(columns []TableColumn, together [][2]int) []string {
 	s := &tableSpace{seen: map[string]bool{}}
-	var told, quantities, cats, others []string
+	var told, further, quantities, cats, others []string
 	var times []string
-	for _, c := range columns {
+	own := make([]string, len(columns)) // the term of each by itself: a curve or levels
+	for i, c := range columns {
 		name := column{name: c.Name}.text(false)
 		if c.Name == "" {
 			name = column{number: c.Number}.text(false)
@@ -64,11 +122,16 @@ func Table(columns []TableColumn) []string {
 		if c.Time {
 			times = append(times, name)
 		}
+		if own[i] = "SE[" + name + "]"; c.Levels {
+			own[i] = "CAT[" + name + "]"
+		}
 		switch {
 		case c.Levels && c.Tells && len(cats) < mostCats:
 			cats = append(cats, "CAT["+name+"]")
 		case c.Quantity && !c.Levels && c.Tells && len(told) < mostTerms:
 			told = append(told, name)
+		case c.Quantity && !c.Levels && c.Tells && len(told)+len(further) < mostAdded:
+			further = append(further, name)
 		case c.Levels && len(others) < mostOthers:
 			others = append(others, "CAT["+name+"]")
 		case c.Quantity && len(others) < mostOthers:
@@ -85,8 +148,12 @@ func Table(columns []TableColumn) []string {
 		return terms
 	}
 	with := func(terms []string, more ...string) { s.add(slices.Concat(terms, more, cats)...) }
-	// Every mix of curves and lines.
-	for mix := range 1 << len(told) {
+	// Every mix of curves and lines; of the first three where pairs of columns matter, too.
+	mixed := len(told)
+	if len(together) > 0 {
+		mixed = min(mixed, 3)
+	}
+	for mix := range 1 << mixed {
 		var terms []string
 		for i, n := range told {
 			terms = append(terms, map[bool]string{true: "LIN[" + n + "]", false: "SE[" + n + "]"}[mix>>i&1 == 1])
@@ -101,11 +168,16 @@ func Table(columns []TableColumn) []string {
 	for i := range cats {
 		s.add(slices.Concat(se(told), cats[:i])...)
 	}
+	with(se(told), se(further)...)
 	for _, o := range others {
 		with(se(told), o)
 	}
+	s.pairs(columns, together, own, slices.Concat(se(told), se(further), cats))
 	// Products of two beside what they are made of.
 	for i := range min(3, len(told)) {
+		if len(together) > 0 {
+			break
+		}
 		for j := range i {
 			a, b := told[j], told[i]
 			with(se(told), "SE["+a+"]*SE["+b+"]")
@@ -136,7 +208,7 @@ func Table(columns []TableColumn) []string {
 		with(se(rest), "MATERN12["+t+"]")
 		with(se(rest), "MATERN12["+t+"]", "LIN["+t+"]")
 		// A pattern hides what another column says: each once more beside it.
-		for _, o := range others {
+		for _, o := range others[:min(2, len(others))] {
 			if o != "SE["+t+"]" {
 				with(se(rest), "LIN["+t+"]", "PER["+t+"]", o)
 			}

@@ -37,7 +37,7 @@ func TestTableSpace(t *testing.T) {
 		{0, 0, 2, false, 3}, {1, 0, 1, false, 10},
 	} {
 		cs, names := columns(c.quantities, c.few, c.levels, c.time)
-		texts := Table(cs)
+		texts := Table(cs, nil)
 		if len(texts) < c.least || len(texts) > 60 {
 			t.Errorf("%+v: %d kernels", c, len(texts))
 		}
@@ -60,18 +60,58 @@ func TestTableSpace(t *testing.T) {
 		{Name: "when", Quantity: true, Time: true, Tells: true}, {Name: "kind", Levels: true, Tells: true}, {Name: "warm", Quantity: true},
 	}
 	for _, want := range []string{"SE[when]+SE[warm]+CAT[kind]", "LIN[when]+PER[when]+SE[warm]+CAT[kind]"} {
-		if texts := Table(cs); !slices.Contains(texts, parse(t, want).Canonical().ID()) {
+		if texts := Table(cs, nil); !slices.Contains(texts, parse(t, want).Canonical().ID()) {
 			t.Errorf("no %s in %q", want, texts)
 		}
 	}
 	cs, _ = columns(3, 0, 1, false)
-	if texts := Table(cs); !slices.Contains(texts, parse(t, `LIN["number, 1"]+SE["number, 0"]+SE["number, 2"]+CAT[kind0]`).Canonical().ID()) {
+	if texts := Table(cs, nil); !slices.Contains(texts, parse(t, `LIN["number, 1"]+SE["number, 0"]+SE["number, 2"]+CAT[kind0]`).Canonical().ID()) {
 		t.Errorf("no sum of curves, a line and levels in %q", texts)
 	}
 	// What all quantities say together may be greater or less by a column of levels.
 	cs, _ = columns(2, 0, 1, false)
 	want := parse(t, `SE["number, 0","number, 1";ard]*(CAT[kind0]+CONST)+CAT[kind0]`).Canonical().ID()
-	if texts := Table(cs); !slices.Contains(texts, want) {
+	if texts := Table(cs, nil); !slices.Contains(texts, want) {
 		t.Errorf("no curve of all quantities whose height goes by levels in %q", texts)
+	}
+}
+
+// Columns that say something together are products, one by one, then more and more of
+// them, of three columns where each two of them are such a pair, and beside what each column says by itself;
+// then no others are tried, and there are not more than 60 kernels.
+func TestTableOfPairs(t *testing.T) {
+	var cs []TableColumn
+	for i := range 12 {
+		cs = append(cs, TableColumn{Name: fmt.Sprintf("c%d", i), Quantity: true, Tells: i < 5})
+	}
+	cs = append(cs, TableColumn{Name: "kind", Levels: true, Tells: true}, TableColumn{Name: "n", Levels: true, Quantity: true, Tells: true})
+	texts := Table(cs, [][2]int{{7, 8}, {0, 1}, {1, 12}, {0, 12}, {5, 6}, {2, 13}})
+	if len(texts) > 60 {
+		t.Errorf("%d kernels", len(texts))
+	}
+	own := "SE[c0]+SE[c1]+SE[c2]+SE[c3]+SE[c4]+CAT[kind]+CAT[n]"
+	all := own + "+SE[c7]+SE[c8]+SE[c7]*SE[c8]+SE[c0]*SE[c1]+SE[c1]*CAT[kind]+SE[c0]*CAT[kind]"
+	for _, want := range []string{
+		own,
+		own + "+SE[c7]+SE[c8]+SE[c7]*SE[c8]",
+		own + "+SE[c7]+SE[c8]+LIN[c7]*SE[c8]",
+		own + "+SE[c0]*SE[c1]",
+		own + "+SE[c1]*CAT[kind]",
+		own + "+SE[c7]+SE[c8]+SE[c7]*SE[c8]+SE[c0]*SE[c1]",
+		all,
+		all + "+SE[c5]+SE[c6]+SE[c5]*SE[c6]+SE[c2]*CAT[n]",
+		all + "+SE[c5]+SE[c6]+SE[c5]*SE[c6]+SE[c2]*CAT[n]+SE[c0]*SE[c1]*CAT[kind]",
+	} {
+		if !slices.Contains(texts, parse(t, want).Canonical().ID()) {
+			t.Errorf("no %s in %q", want, texts)
+		}
+	}
+	for _, text := range texts {
+		if strings.Contains(text, "SE[c0]*SE[c2]") || strings.Contains(text, "SE[c1]*SE[c2]") {
+			t.Errorf("%s has a product that seems to say nothing", text)
+		}
+		if _, err := Compile(parse(t, text), Options{Columns: []string{"c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11", "kind", "n"}}); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

@@ -33,24 +33,10 @@ type Found struct {
 // stay; a column tells something where that is less likely than one in a hundred, divided by the number of
 // columns. Its means are then subtracted. levels says which columns are categories.
 func Order(x []float64, dim int, y []float64, levels []bool) []Found {
-	n := len(y)
-	rows := make([]int, min(n, mostRows))
-	for i := range rows {
-		rows[i] = i * n / len(rows)
-	}
-	rest, mean := make([]float64, len(rows)), 0.0
-	for i, r := range rows {
-		rest[i] = y[r]
-		mean += y[r] / float64(len(rows))
-	}
-	total := 0.0
-	for i := range rest {
-		rest[i] -= mean
-		total += rest[i] * rest[i]
-	}
+	rows, rest, total := centred(y)
 	groups := make([][]int, dim)
 	for c := range dim {
-		groups[c] = grouped(x, dim, c, rows, levels[c])
+		groups[c] = grouped(x, dim, c, rows, levels[c], bins)
 	}
 	var out []Found
 	taken := make([]bool, dim)
@@ -86,6 +72,24 @@ func Order(x []float64, dim int, y []float64, levels []bool) []Found {
 	return out
 }
 
+// centred returns which rows are looked at, their targets less the mean of these, and the squares of that.
+func centred(y []float64) (rows []int, rest []float64, total float64) {
+	n := len(y)
+	rows = make([]int, min(n, mostRows))
+	rest = make([]float64, len(rows))
+	mean := 0.0
+	for i := range rows {
+		rows[i] = i * n / len(rows)
+		rest[i] = y[rows[i]]
+		mean += rest[i] / float64(len(rows))
+	}
+	for i := range rest {
+		rest[i] -= mean
+		total += rest[i] * rest[i]
+	}
+	return rows, rest, total
+}
+
 // without returns values less the means of their groups, how many these are, and the
 // squares after that and before.
 func without(values []float64, group []int) (left []float64, k int, after, before float64) {
@@ -104,8 +108,8 @@ func without(values []float64, group []int) (left []float64, k int, after, befor
 	return left, k, after, before
 }
 
-// grouped numbers the groups of rows by a column.
-func grouped(x []float64, dim, c int, rows []int, levels bool) []int {
+// grouped numbers the groups of rows by a column, of a number so many bins at most.
+func grouped(x []float64, dim, c int, rows []int, levels bool, bins int) []int {
 	sorted := make([]float64, len(rows))
 	for i, r := range rows {
 		sorted[i] = x[r*dim+c]

@@ -1,6 +1,6 @@
 """Makes four tables with and without outliers and tells how far off the function is.
 
-    python3 outliers.py make DIR            writes DIR/NAME-clean.csv, -outliers.csv and -points.csv
+    python3 outliers.py make DIR [DRAW]     writes DIR/NAME-clean.csv, -outliers.csv and -points.csv, of draw 0 or another one
     python3 outliers.py score DIR NAME FILE compares the column mean of FILE, predictions at the points
 
 Of the rows 5 %, drawn by the seed, are ten standard deviations of the noise off, to either side. The points are
@@ -41,9 +41,9 @@ def uneven(rng):
 TABLES = {"series": (series, 1), "table": (table, 2), "plane": (plane, 3), "uneven": (uneven, 4)}
 
 
-def make(folder):
+def make(folder, draw=0):
     for name, (of, seed) in TABLES.items():
-        rng = random.Random(seed)
+        rng = random.Random(seed + 10 * draw)
         names, xs, f, sd = of(rng)
         noise = [rng.gauss(0, sd) for _ in xs]
         far = set(rng.sample(range(len(xs)), len(xs) // 20))
@@ -78,4 +78,4 @@ def score(folder, name, predictions):
 
 
 if __name__ == "__main__":
-    make(sys.argv[2]) if sys.argv[1] == "make" else score(*sys.argv[2:])
+    make(sys.argv[2], int((sys.argv + [0])[3])) if sys.argv[1] == "make" else score(*sys.argv[2:])

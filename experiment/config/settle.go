@@ -123,12 +123,12 @@ func inTime(d *datasets.Dataset) []int32 {
 	return rows
 }
 
-// mostPlaces are named in a notice.
+// mostPlaces, and pairs of columns, are named in a notice.
 const mostPlaces = 3
 
 // tableColumns are the inputs of a table by what they seem to say of the target, that of
-// the training rows.
-func tableColumns(d *datasets.Dataset) []kernelspace.TableColumn {
+// the training rows, and which pairs of them say more than their sum, in a notice, too.
+func tableColumns(d *datasets.Dataset) (out []kernelspace.TableColumn, together [][2]int) {
 	rows := d.First()
 	x := make([]float64, 0, len(rows)*d.Dim)
 	for _, r := range rows {
@@ -139,8 +139,10 @@ func tableColumns(d *datasets.Dataset) []kernelspace.TableColumn {
 		levels[i] = d.Inputs[i].Categorical()
 		names[d.Inputs[i].Name]++
 	}
-	var out []kernelspace.TableColumn
-	for _, f := range relevance.Order(x, d.Dim, d.Targets(rows), levels) {
+	alone := relevance.Order(x, d.Dim, d.Targets(rows), levels)
+	place := make([]int, d.Dim)
+	for i, f := range alone {
+		place[f.Column] = i
 		in := &d.Inputs[f.Column]
 		c := kernelspace.TableColumn{Name: in.Name, Number: f.Column + 1, Tells: f.Tells, Time: in.Type == datasets.TypeTime,
 			Quantity: !in.Categorical(), Levels: in.Categorical() || in.Type == datasets.TypeFew}
@@ -149,7 +151,19 @@ func tableColumns(d *datasets.Dataset) []kernelspace.TableColumn {
 		}
 		out = append(out, c)
 	}
-	return out
+	var told []string
+	for _, p := range relevance.Pairs(x, d.Dim, d.Targets(rows), levels, alone) {
+		together = append(together, [2]int{place[p.A], place[p.B]})
+		told = append(told, fmt.Sprintf("%s and %s", d.Inputs[p.A].Name, d.Inputs[p.B].Name))
+	}
+	if len(told) > 0 {
+		if more := len(told) - mostPlaces; more > 0 {
+			told = append(told[:mostPlaces], fmt.Sprintf("%d pairs more", more))
+		}
+		d.Notices = append(d.Notices, fmt.Sprintf("what one column does to %s seems to depend on another: products are tried of %s",
+			d.Target.Name, strings.Join(told, "; ")))
+	}
+	return out, together
 }
 
 // onCalendar has the kernels of a space of series act on time, where there are columns

@@ -6,11 +6,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"example.com/kestrel/datasets"
+	"example.com/kestrel/kernelspace"
 )
 
 // Kernels with steps are tried where the level of a series changes for good, and nobody has
@@ -40,6 +42,44 @@ func TestStepsAreTried(t *testing.T) {
 		cfg, _, told := settled(t, b.String(), "kernels.set", c.set)
 		if cfg.Kernels.Set != c.want || strings.Contains(told, "steps") != (c.told != "") || !strings.Contains(told, c.told) {
 			t.Errorf("%s: kernels.set %q, told %q", c.what, cfg.Kernels.Set, told)
+		}
+	}
+}
+
+// Of a table the products of those columns are tried that say more together than their sum, and a notice
+// says which; where there are none, those of the first columns, and nothing is said.
+func TestPairsAreTried(t *testing.T) {
+	for _, c := range []struct {
+		together float64
+		want     []string
+		told     string
+	}{
+		{6, []string{"SE[a]*SE[b]+SE[a]+SE[b]+SE[c]+SE[d]+CAT[kind]", "SE[a]*SE[b]+SE[c]*CAT[kind]+SE[a]+SE[b]+SE[c]+SE[d]+CAT[kind]"},
+			"what one column does to y seems to depend on another: products are tried of a and b; kind and c"},
+		{0, []string{"SE[c]*SE[d]+SE[c]+SE[d]+CAT[kind]", "SE[c]+SE[d]+CAT[kind]"}, ""},
+	} {
+		rng, b := rand.New(rand.NewPCG(4, 6)), strings.Builder{}
+		b.WriteString("a,b,c,d,kind,y\n")
+		for range 500 {
+			var x [4]float64
+			for i := range x {
+				x[i] = 2*rng.Float64() - 1
+			}
+			kind := rng.IntN(3)
+			y := c.together*x[0]*x[1] + 3*x[2] + 2*math.Sin(3*x[3]) + float64(kind) + 0.5*rng.NormFloat64()
+			if kind == 2 && c.together > 0 {
+				y -= 6 * x[2]
+			}
+			fmt.Fprintf(&b, "%.4f,%.4f,%.4f,%.4f,k%d,%.4f\n", x[0], x[1], x[2], x[3], kind, y)
+		}
+		cfg, _, told := settled(t, b.String(), "", "")
+		for _, id := range c.want {
+			if e, err := kernelspace.Parse(id); err != nil || !slices.Contains(cfg.Kernels.Expressions, e.Canonical().ID()) {
+				t.Errorf("%v: no %s in %q", c.together, id, cfg.Kernels.Expressions)
+			}
+		}
+		if told != c.told {
+			t.Errorf("%v: told %q", c.together, told)
 		}
 	}
 }

@@ -20,8 +20,9 @@ func TestEveryKernelHasWords(t *testing.T) {
 		{Name: "shop", Role: "input", Max: 2, Levels: []datasets.Level{{Name: "a", Rows: 300}, {Name: "b", Rows: 200}, {Name: "c", Rows: 100}}},
 		{Name: "sales", Role: "target", Mean: 100, SD: 10},
 	}
-	ids := kernelspace.Table([]kernelspace.TableColumn{{Name: "date", Number: 1, Time: true, Quantity: true, Tells: true},
-		{Name: "warm", Number: 2, Quantity: true, Tells: true}, {Name: "shop", Number: 3, Levels: true, Tells: true}})
+	inputs := []kernelspace.TableColumn{{Name: "date", Number: 1, Time: true, Quantity: true, Tells: true},
+		{Name: "warm", Number: 2, Quantity: true, Tells: true}, {Name: "shop", Number: 3, Levels: true, Tells: true}}
+	ids := append(kernelspace.Table(inputs, nil), kernelspace.Table(inputs, [][2]int{{0, 1}, {1, 2}, {0, 2}})...)
 	var leaves []string
 	for _, base := range []string{"SE", "RQ", "LIN", "PER", "MATERN12", "MATERN32", "MATERN52", "RW", "IRW", "POLY2", "COS", "CONST", "WN"} {
 		for _, column := range []string{"date", "warm"} {
