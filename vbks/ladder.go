@@ -148,14 +148,18 @@ func (s Settings) RungKernels(n, kernels, live, m int) int {
 }
 
 // researches reports whether so many live kernels are searched in full on the
-// present rung. With other inducing inputs another optimum may be the best.
+// present rung. With other inducing inputs another optimum may be the best; on a scout looking for it
+// takes the same on every rung.
 func (t *Trainer) researches(live int) bool {
+	if !t.optimizer.search().always {
+		return true
+	}
 	work := func(kernels, m int) float64 {
 		like := t.settings.Like(t.data.Rows(), m)
 		return float64(kernels) * like * like
 	}
 	return t.rung == 0 || !t.resolving() && (t.rung == 1 && t.data.Rows() <= t.settings.AllRows ||
-		t.optimizer.search().always && work(live, t.m) <= searchedRung*work(t.atFirst(), t.rungs[0]))
+		work(live, t.m) <= searchedRung*work(t.atFirst(), t.rungs[0]))
 }
 
 // base is the number of evaluations planned before the first rung is left.

@@ -1,6 +1,6 @@
-"""Two tables of twelve thousand rows, made up: one that is a smooth function, one that is mostly noise.
+"""Two tables of twelve thousand rows, or of as many as are asked for, made up: one that is a smooth function, one that is mostly noise.
 
-    python dense_tables.py DIR SEED
+    python dense_tables.py DIR SEED [ROWS]
 
 Writes DIR/arm.csv, DIR/cells.csv, for each a mask with 1 where a row is held out (the last 2,000), and the
 rows in two files, for table_lightgbm.py.
@@ -13,7 +13,7 @@ import sys
 
 import numpy as np
 
-ROWS, HELD = 12_000, 2_000
+ROWS, HELD = int((sys.argv + [12_000])[3]), 2_000
 
 
 def arm(r):

@@ -18,7 +18,7 @@ evaluations = int(sys.argv[5]) if len(sys.argv) > 5 else 120
 kernel = sys.argv[6] if len(sys.argv) > 6 else "SE"
 assert kernel in ("SE", "MATERN32"), kernel
 table = np.loadtxt(data, delimiter=",")
-test = np.loadtxt(mask, delimiter=",")[:, int(column) - 1] > 0.5
+test = np.loadtxt(mask, delimiter=",", ndmin=2)[:, int(column) - 1] > 0.5
 x, y = table[:, :-1], table[:, -1]
 keep = x[~test].std(0) > 0
 mx, sx, my, sy = x[~test].mean(0), np.where(keep, x[~test].std(0), 1), y[~test].mean(), y[~test].std()
