@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/params"
@@ -52,6 +50,9 @@ func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
 		if err := r.tighten(ctx); err != nil {
 			return err
 		}
+		if r.n > r.settings.AllRows {
+			return r.audible(ctx)
+		}
 		return r.listen(ctx)
 	}
 	return r.each(ctx, r.order(phaseTheta), r.tasks(r.live))
@@ -73,37 +74,19 @@ func (r *round) listen(ctx context.Context) error {
 		r.rung+1 >= len(r.rungs) || r.rungs[len(r.rungs)-1] < r.n {
 		return nil
 	}
-	best := -1
-	for _, k := range r.live {
-		if f := &r.outcomes[k]; f.State != nil && f.Failure == "" && (best < 0 || f.ELBO > r.outcomes[best].ELBO) {
-			best = k
-		}
+	rows := make([]int, r.n)
+	for i := range rows {
+		rows[i] = i
 	}
-	if best < 0 {
-		return nil
-	}
-	tasks := r.tasks([]int{best})
-	tasks[0].Last = r.outcomes[best].State
-	o := r.order(phasePredict)
-	o.X = r.data.X[:r.n*r.dim]
-	if err := r.site().place(o); err != nil {
+	best, p, x, left, err := r.remainder(ctx, rows)
+	if err != nil || best < 0 {
 		return err
-	}
-	if err := r.each(ctx, o, tasks); err != nil {
-		return err
-	}
-	p := r.outcomes[best].Prediction
-	r.outcomes[best].Prediction = nil
-	left := slices.Clone(r.data.Y[:r.n])
-	floats.Sub(left, p.Mean)
-	for i := range left {
-		left[i] *= math.Sqrt(r.weighing.of(i))
 	}
 	how := ""
 	if p.Noise < leastRough {
-	} else if periods.Alike(o.X, left) > alikeSDs {
+	} else if periods.Alike(x, left) > alikeSDs {
 		how = "is alike in neighbouring rows"
-	} else if len(periods.Repeating(o.X, left, 1, r.settings.Seed)) > 0 {
+	} else if len(periods.Repeating(x, left, 1, r.settings.Seed)) > 0 {
 		how = "repeats"
 	}
 	if how != "" {
@@ -112,6 +95,83 @@ func (r *round) listen(ctx context.Context) error {
 		return r.hear(ctx, r.live)
 	}
 	return r.hearOthers(ctx, best, p.Noise)
+}
+
+// remainder is what the best solution leaves of the targets at these rows, each in the units of its
+// noise where that differs, with its prediction and their inputs; best is −1 where no kernel has a solution.
+func (r *round) remainder(ctx context.Context, rows []int) (best int, p *predicted, x, left []float64, err error) {
+	best = -1
+	for _, k := range r.live {
+		if f := &r.outcomes[k]; f.State != nil && f.Failure == "" && (best < 0 || f.ELBO > r.outcomes[best].ELBO) {
+			best = k
+		}
+	}
+	if best < 0 {
+		return best, nil, nil, nil, nil
+	}
+	for _, i := range rows {
+		x = append(x, r.data.X[i*r.dim:(i+1)*r.dim]...)
+	}
+	tasks := r.tasks([]int{best})
+	tasks[0].Last = r.outcomes[best].State
+	o := r.order(phasePredict)
+	o.X = x
+	if err := r.site().place(o); err != nil {
+		return best, nil, nil, nil, err
+	}
+	if err := r.each(ctx, o, tasks); err != nil {
+		return best, nil, nil, nil, err
+	}
+	p = r.outcomes[best].Prediction
+	r.outcomes[best].Prediction = nil
+	for j, i := range rows {
+		left = append(left, (r.data.Y[i]-p.Mean[j])*math.Sqrt(r.weighing.of(i)))
+	}
+	return best, p, x, left, nil
+}
+
+const (
+	// Of many rows these are listened to: so many, in so many runs of neighbours.
+	heardRows = 4000
+	heardRuns = 8
+)
+
+// audible finds out, of many rows of one input, in the last evaluation of a rung, whether what the best solution takes for noise
+// is noise. If neighbouring rows are alike in it bounds that are close say nothing: more
+// inducing inputs are tried as long as there are rungs, and on the last one it is told.
+func (r *round) audible(ctx context.Context) error {
+	if !r.settings.autoInducing() || !r.settings.pointEstimates() || r.dim > 1 || r.n <= r.settings.AllRows || !r.concluding(r.number) {
+		return nil
+	}
+	best, p, x, left, err := r.remainder(ctx, r.neighbours())
+	if err != nil || best < 0 || p.Noise < leastRough || periods.Alike(x, left) <= alikeSDs {
+		return err
+	}
+	r.audibly = true
+	if r.rung+1 == len(r.rungs) {
+		r.remarks = append(r.remarks, Notice{Kernel: r.kernels[best].id, Text: fmt.Sprintf("what %d inducing inputs take for noise is alike in neighbouring rows: "+
+			"there is more to be found than they resolve", r.m)})
+	}
+	return nil
+}
+
+// neighbours are rows, of all that have been seen, in runs that lie next to each other, evenly spread.
+func (r *round) neighbours() []int {
+	order := make([]int, r.n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.data.X[a], r.data.X[b]) })
+	if r.n <= heardRows {
+		return order
+	}
+	out := make([]int, 0, heardRows)
+	const run = heardRows / heardRuns
+	for i := range heardRuns {
+		from := i * (r.n - run) / (heardRuns - 1)
+		out = append(out, order[from:from+run]...)
+	}
+	return out
 }
 
 // resolving reports whether all rows have come early, for a function too rough for fewer

@@ -85,7 +85,7 @@ func (r *round) commit() (undo func(), err error) {
 		t.rough = t.rung + 1
 		t.rungs = append(slices.Clone(t.rungs[:t.rough]), r.n)
 	}
-	t.tell(t.last)
+	t.tell(t.last, r.audibly)
 	return func() { // what has become of the lanes stays
 		old.workers, old.group, old.lost = t.workers, t.group, t.lost
 		old.notices = slices.Concat(old.notices, told, t.notices)

@@ -479,8 +479,9 @@ func (t *Trainer) searchedAgain(live int) bool {
 // tell finds out, after the last evaluation of a rung, whether more inducing inputs
 // could change anything, and says so on the last rung if they could. A kernel that
 // is alone need not be compared: it climbs for its predictions, and what matters is
-// how far its q(v) may be from the posterior, KL = log evidence − local ELBO.
-func (t *Trainer) tell(e *Evaluation) {
+// how far its q(v) may be from the posterior, KL = log evidence − local ELBO. Where the noise is
+// audibly none, bounds are no reason to stay.
+func (t *Trainer) tell(e *Evaluation, audibly bool) {
 	if !t.settings.autoInducing() || !t.concluding(e.Index) {
 		return
 	}
@@ -505,7 +506,7 @@ func (t *Trainer) tell(e *Evaluation) {
 		slack = leader.Evidence.Upper - leader.ELBO
 	}
 	before, last := t.told, t.rung+1 == len(t.rungs)
-	t.told = bounded && slack <= settledNats && !t.askedTwice(last, live) && t.rung >= t.rough || t.m < t.rungs[t.rung]
+	t.told = bounded && slack <= settledNats && !audibly && !t.askedTwice(last, live) && t.rung >= t.rough || t.m < t.rungs[t.rung]
 	text := ""
 	switch {
 	case t.told && !before && !last:

@@ -107,7 +107,10 @@ func (s stochastic) complete(ctx context.Context, r *round) error {
 			return err
 		}
 	}
-	return r.tighten(ctx)
+	if err := r.tighten(ctx); err != nil {
+		return err
+	}
+	return r.audible(ctx)
 }
 
 // learner returns the worker's learner, loaded with the group's kernels.
