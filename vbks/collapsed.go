@@ -149,8 +149,8 @@ func (r *round) audible(ctx context.Context) error {
 	}
 	r.audibly = true
 	if r.rung+1 == len(r.rungs) {
-		r.remarks = append(r.remarks, Notice{Kernel: r.kernels[best].id, Text: fmt.Sprintf("what %d inducing inputs take for noise is alike in neighbouring rows: "+
-			"there is more to be found than they resolve", r.m)})
+		r.remarks = append(r.remarks, Notice{Kernel: r.kernels[best].id, Text: fmt.Sprintf(
+			"what %d inducing inputs take for noise is alike in neighbouring rows: there is more to be found than they resolve", r.m)})
 	}
 	return nil
 }

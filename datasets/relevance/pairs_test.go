@@ -84,7 +84,8 @@ func TestNoPairs(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	if got := Pairs([]float64{1, 2, 3}, 1, []float64{1, 2, 4}, []bool{false}, Order([]float64{1, 2, 3}, 1, []float64{1, 2, 4}, []bool{false})); got != nil {
+	x, y, levels := []float64{1, 2, 3}, []float64{1, 2, 4}, []bool{false}
+	if got := Pairs(x, 1, y, levels, Order(x, 1, y, levels)); got != nil {
 		t.Errorf("one column: %+v", got)
 	}
 }
