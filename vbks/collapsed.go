@@ -50,7 +50,7 @@ func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
 		if err := r.tighten(ctx); err != nil {
 			return err
 		}
-		if r.n > r.settings.AllRows {
+		if r.n > r.settings.AllRows || r.rungs[len(r.rungs)-1] < r.n {
 			return r.audible(ctx)
 		}
 		return r.listen(ctx)
@@ -136,11 +136,12 @@ const (
 	heardRuns = 8
 )
 
-// audible finds out, of many rows of one input, in the last evaluation of a rung, whether what the best solution takes for noise
-// is noise. If neighbouring rows are alike in it bounds that are close say nothing: more
+// audible finds out where not all rows of one input can come next, in the last evaluation of a rung, whether what the best
+// solution takes for noise is noise. If neighbouring rows are alike in it bounds that are close say nothing: more
 // inducing inputs are tried as long as there are rungs, and on the last one it is told.
 func (r *round) audible(ctx context.Context) error {
-	if !r.settings.autoInducing() || !r.settings.pointEstimates() || r.dim > 1 || r.n <= r.settings.AllRows || !r.concluding(r.number) {
+	if !r.settings.autoInducing() || !r.settings.pointEstimates() || r.dim > 1 || !r.concluding(r.number) ||
+		r.m == r.n || r.m < r.rungs[r.rung] { // Z has all inputs that there are
 		return nil
 	}
 	best, p, x, left, err := r.remainder(ctx, r.neighbours())
@@ -161,7 +162,7 @@ func (r *round) neighbours() []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.data.X[a], r.data.X[b]) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(r.data.X[a], r.data.X[b]), a-b) })
 	if r.n <= heardRows {
 		return order
 	}

@@ -30,7 +30,7 @@ type round struct {
 	stages []KernelProgress
 
 	unresolved bool // the noise is a function that is too rough for the inducing inputs
-	audibly    bool // so it is of many rows, which cannot all come next
+	audibly    bool // so it is where not all rows can come next
 }
 
 func (t *Trainer) newRound(number int) (*round, error) {

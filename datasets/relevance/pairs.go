@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -50,25 +51,24 @@ func Pairs(x []float64, dim int, y []float64, levels []bool, alone []Found) []Pa
 	taken := map[[2]int]bool{}
 	for len(out) < mostPairs {
 		best, bestP, bestF, bestShare := [2]int{}, math.Inf(1), 0.0, 0.0
-		var next []float64
+		before := floats.Dot(rest, rest)
 		for i := range groups {
 			for j := range i {
 				if taken[[2]int{j, i}] {
 					continue
 				}
-				cell := cells(groups[j], groups[i])
-				left, k, after, _ := without(rest, cell)
-				sum, free := additive(rest, groups[j], groups[i]), len(rest)-k
-				more := k - slices.Max(groups[j]) - slices.Max(groups[i]) - 1 // the groups are numbered from 0
-				if more < 1 || free < 1 || sum <= rounding*total {
+				c := cross(rest, groups[j], groups[i])
+				after, free := max(0, before-c.explained), len(rest)-c.occupied
+				more, joint := c.occupied-c.across-c.down+1, c.joint()
+				if more < 1 || free < 1 || after+joint <= rounding*total {
 					continue
 				}
 				noise := max(after, rounding*total) / float64(free)
-				f := max(0, sum-after) / float64(more) / noise
+				f := joint / float64(more) / noise
 				p := distuv.F{D1: float64(more), D2: float64(free)}.Survival(f)
 				if p < bestP || p == bestP && f > bestF { // far out all p are 0
-					best, bestP, bestF, next = [2]int{j, i}, p, f, left
-					bestShare = max(0, sum-after-float64(more)*noise) / total
+					best, bestP, bestF = [2]int{j, i}, p, f
+					bestShare = max(0, joint-float64(more)*noise) / total
 				}
 			}
 		}
@@ -76,37 +76,76 @@ func Pairs(x []float64, dim int, y []float64, levels []bool, alone []Found) []Pa
 			break
 		}
 		out = append(out, Pair{columns[best[0]], columns[best[1]], bestShare})
-		taken[best], rest = true, next
-	}
-	return out
-}
-
-// cells numbers the pairs of groups that some row is in.
-func cells(a, b []int) []int {
-	out, numbers := make([]int, len(a)), map[[2]int]int{}
-	for i := range a {
-		at := [2]int{a[i], b[i]}
-		n, known := numbers[at]
-		if !known {
-			n = len(numbers)
-			numbers[at] = n
+		c := cross(rest, groups[best[0]], groups[best[1]])
+		for i := range rest {
+			rest[i] -= c.mean[c.at(groups[best[0]][i], groups[best[1]][i])]
 		}
-		out[i] = n
+		taken[best] = true
 	}
 	return out
 }
 
-// additive returns the squares of values about the best sum of an effect of each of a's
-// groups and one of each of b's, found by subtracting means by turns.
-func additive(values []float64, a, b []int) (after float64) {
-	left := values
+// crossing is the cells of two columns' groups: means, and how many rows are in each.
+type crossing struct {
+	across, down int // groups of either
+	mean, rows   []float64
+	occupied     int     // cells with rows
+	explained    float64 // squares of the values less those about the means
+}
+
+func (c *crossing) at(a, b int) int { return a*c.down + b }
+
+func cross(values []float64, a, b []int) *crossing {
+	c := &crossing{across: slices.Max(a) + 1, down: slices.Max(b) + 1} // groups are numbered from 0
+	c.mean, c.rows = make([]float64, c.across*c.down), make([]float64, c.across*c.down)
+	for i, v := range values {
+		c.mean[c.at(a[i], b[i])] += v
+		c.rows[c.at(a[i], b[i])]++
+	}
+	for i, n := range c.rows {
+		if n > 0 {
+			c.explained += c.mean[i] * c.mean[i] / n
+			c.mean[i] /= n
+			c.occupied++
+		}
+	}
+	return c
+}
+
+// joint returns the squares of the cells' means, one for each row, about the best sum of an effect for each group of the
+// one column and one for each of the other, found by subtracting means by turns.
+func (c *crossing) joint() (squares float64) {
+	left := slices.Clone(c.mean)
 	for range sweeps {
-		before := after
-		left, _, _, _ = without(left, a)
-		left, _, after, _ = without(left, b)
-		if math.Abs(before-after) <= 1e-9*after {
+		before := squares
+		for a := range c.across {
+			centre(left[a*c.down:(a+1)*c.down], c.rows[a*c.down:(a+1)*c.down], 1)
+		}
+		for b := range c.down {
+			centre(left[b:], c.rows[b:], c.down)
+		}
+		squares = 0
+		for i, n := range c.rows {
+			squares += n * left[i] * left[i]
+		}
+		if math.Abs(before-squares) <= 1e-9*squares {
 			break
 		}
 	}
-	return after
+	return squares
+}
+
+// centre subtracts the mean of every step-th value, each counted as often as rows says.
+func centre(values, rows []float64, step int) {
+	sum, n := 0.0, 0.0
+	for i := 0; i < len(values); i += step {
+		sum += rows[i] * values[i]
+		n += rows[i]
+	}
+	if n == 0 {
+		return
+	}
+	for i := 0; i < len(values); i += step {
+		values[i] -= sum / n
+	}
 }
