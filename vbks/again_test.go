@@ -45,7 +45,8 @@ func TestClimbingFindsWhatFewerDidNotResolve(t *testing.T) {
 }
 
 // What inducing inputs take for noise, and what neighbouring rows have in common, is no noise: though bounds are close there,
-// more come, and on the last rung it is told. What is noise ends the ladder where bounds are close.
+// more come, and on the last rung it is told. What is noise ends the ladder where bounds are close, and so does what no
+// kernel could be rougher for.
 func TestMoreInducingInputsWhereNoiseIsAlike(t *testing.T) {
 	thorough.AnyInstructions(t)
 	slowWhenRacing(t)
@@ -70,15 +71,18 @@ func TestMoreInducingInputsWhereNoiseIsAlike(t *testing.T) {
 			s := quickSettings(optimizer)
 			s.EvaluateEvery, s.Refine, s.Steps, s.Starts, s.Batch = 1, 0, 15, 1, 64
 			s.Bound, s.Inducing, s.FirstInducing, s.MostInducing = "tight", 0, 20, 80
-			all := train(t, trainerOn(t, 2, nil, d, s, "SE", "LIN"))
-			last := all[len(all)-1]
-			told := ""
-			for _, n := range last.Notices {
-				told += n.Text + "\n"
-			}
-			audible := strings.Contains(told, "80 inducing inputs take for noise is alike in neighbouring rows")
-			if audible != (rough > 0) || (last.Inducing == 80) != (rough > 0) {
-				t.Errorf("%s, rough %v: M = %d, told %q", optimizer, rough, last.Inducing, told)
+			for _, kernels := range [][]string{{"SE", "LIN"}, {"LIN"}} {
+				all := train(t, trainerOn(t, 2, nil, d, s, kernels...))
+				last := all[len(all)-1]
+				told := ""
+				for _, n := range last.Notices {
+					told += n.Text + "\n"
+				}
+				want := rough > 0 && len(kernels) > 1
+				audible := strings.Contains(told, "80 inducing inputs take for noise is alike in neighbouring rows")
+				if audible != want || (last.Inducing == 80) != want {
+					t.Errorf("%s, %v, rough %v: M = %d, told %q", optimizer, kernels, rough, last.Inducing, told)
+				}
 			}
 		}
 	}

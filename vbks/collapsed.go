@@ -137,11 +137,12 @@ const (
 )
 
 // audible finds out where not all rows of one input can come next, in the last evaluation of a rung, whether what the best
-// solution takes for noise is noise. If neighbouring rows are alike in it bounds that are close say nothing: more
-// inducing inputs are tried as long as there are rungs, and on the last one it is told.
+// solution takes for noise is noise. If neighbouring rows are alike in it bounds that are close say nothing: where a kernel
+// could be rougher more inducing inputs are tried as long as there are rungs, and on the last one it is told.
 func (r *round) audible(ctx context.Context) error {
 	if !r.settings.autoInducing() || !r.settings.pointEstimates() || r.dim > 1 || !r.concluding(r.number) ||
-		r.m == r.n || r.m < r.rungs[r.rung] { // Z has all inputs that there are
+		r.m == r.n || r.m < r.rungs[r.rung] || // Z has all inputs that there are
+		!slices.ContainsFunc(r.live, r.mayBeRougher) {
 		return nil
 	}
 	best, p, x, left, err := r.remainder(ctx, r.neighbours())
@@ -150,10 +151,16 @@ func (r *round) audible(ctx context.Context) error {
 	}
 	r.audibly = true
 	if r.rung+1 == len(r.rungs) {
-		r.remarks = append(r.remarks, Notice{Kernel: r.kernels[best].id, Text: fmt.Sprintf(
-			"what %d inducing inputs take for noise is alike in neighbouring rows: there is more to be found than they resolve", r.m)})
+		r.remarks = append(r.remarks, Notice{Kernel: r.kernels[best].id, Text: fmt.Sprintf("what %d inducing inputs take for noise is alike in "+
+			"neighbouring rows: a function that is rougher than they resolve, or that no kernel here has", r.m)})
 	}
 	return nil
+}
+
+// mayBeRougher reports whether a kernel has a part that could be a rougher function than it is.
+func (r *round) mayBeRougher(k int) bool {
+	s := r.outcomes[k].State
+	return s != nil && len(r.drawer.Roughen(r.kernels[k].program, s.Free)) > 0
 }
 
 // neighbours are rows, of all that have been seen, in runs that lie next to each other, evenly spread.

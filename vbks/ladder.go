@@ -29,8 +29,8 @@ const (
 	mostRungWork = 5e12
 	paidRungWork = 3e12
 	fewestPaid   = 2
-	// A rung is searched in full where that takes at most so many times what it takes
-	// on the first one; else solutions are taken up where they were.
+	// Without a scout a rung is searched in full where that takes at most so many times what it
+	// takes on the first one; else solutions are taken up where they were.
 	searchedRung = 2
 	// wholeShare of the rows as inducing inputs take as long as all of them, with which the bound
 	// is the log evidence and needs k(X,X) alone; numbers in between are left out.

@@ -257,7 +257,7 @@ func (s Settings) Foreseen(p Prospect) float64 {
 	return float64(p.Kernels)*work + s.foreseenIntegrals(&p, again)
 }
 
-// foreseenInFull reports whether kernels are searched for in full, as Trainer.researches has it.
+// foreseenInFull reports whether kernels are searched for in full without a scout, as Trainer.researches has it.
 func (s Settings) foreseenInFull(p *Prospect) bool {
 	like, first := s.Like(p.Rows, p.Inducing), float64(min(p.Rows, s.first(p.First)))
 	return p.Rung == 0 || p.Rung == 1 && p.Rows <= s.AllRows ||

@@ -129,8 +129,8 @@ func (r *round) run(ctx context.Context) error {
 			}
 		}
 	}
-	// With many more inducing inputs than at first the solutions are those of before,
-	// moved a little; a search would cost many times as much as it finds.
+	// With many more inducing inputs than at first a search without a scout would cost many times
+	// as much as it finds: the solutions are those of before, moved a little.
 	full := r.researches(len(r.live))
 	// Nor where it is only for kernels that have come late, or the others have been searched
 	// for on the same rows.
