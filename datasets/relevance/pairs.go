@@ -95,6 +95,7 @@ type crossing struct {
 
 func (c *crossing) at(a, b int) int { return a*c.down + b }
 
+// cross returns the cells of groups a and b of the values.
 func cross(values []float64, a, b []int) *crossing {
 	c := &crossing{across: slices.Max(a) + 1, down: slices.Max(b) + 1} // groups are numbered from 0
 	c.mean, c.rows = make([]float64, c.across*c.down), make([]float64, c.across*c.down)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // Pairs whose effect is no sum are found, those that say nothing alone among them, also of levels, and in the
@@ -96,4 +98,60 @@ func sums(n int) (y []float64) {
 		y = append(y, 5*float64(i%2)+1./3*float64(i/2%4))
 	}
 	return y
+}
+
+// What a pair has explained no other pair explains again: of a column that is there twice, nearly, one is paired.
+func TestPairsOfEqualColumns(t *testing.T) {
+	more := 0
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		var x, y []float64
+		for range 600 {
+			a, b := 2*r.Float64()-1, 2*r.Float64()-1
+			x = append(x, a, b, a+0.01*r.NormFloat64())
+			y = append(y, 2*a*b+0.5*r.NormFloat64())
+		}
+		levels := make([]bool, 3)
+		got := Pairs(x, 3, y, levels, Order(x, 3, y, levels))
+		if len(got) == 0 || !joins(got[0], 0, 1) && !joins(got[0], 1, 2) {
+			t.Fatalf("seed %d: %+v", seed, got)
+		}
+		more += len(got) - 1
+	}
+	if more > 2 {
+		t.Errorf("%d pairs more of 20 tables", more)
+	}
+}
+
+// The squares that a sum of two effects leaves, and their cells' means do not, are those of least squares, whatever
+// the rows are distributed like.
+func TestJointSquares(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 6))
+	const n, across, down = 200, 3, 4
+	var a, b []int
+	values := mat.NewVecDense(n, nil)
+	design := mat.NewDense(n, across+down-1, nil)
+	for i := range n {
+		g, h := r.IntN(across), 0
+		for h < down-1 && r.Float64() < 0.3+0.2*float64(g) { // more rows in some cells than in others
+			h++
+		}
+		a, b = append(a, g), append(b, h)
+		design.Set(i, g, 1)
+		if h > 0 {
+			design.Set(i, across+h-1, 1)
+		}
+		values.SetVec(i, float64(g)-2*float64(h)+r.NormFloat64()+float64(g*h))
+	}
+	var effects, left mat.VecDense
+	if err := effects.SolveVec(design, values); err != nil {
+		t.Fatal(err)
+	}
+	left.MulVec(design, &effects)
+	left.SubVec(values, &left)
+	c := cross(values.RawVector().Data, a, b)
+	within := mat.Dot(values, values) - c.explained
+	if want, got := mat.Dot(&left, &left)-within, c.joint(); math.Abs(got-want) > 1e-6*want || want < 1 {
+		t.Errorf("%v, by least squares %v", got, want)
+	}
 }
