@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a card shows, in one go of some five minutes, for a machine without Go or network:
+# What a card shows, in one go of some eight minutes, for a machine without Go or network:
 #
 #   scripts/card.sh PROGRAM TESTS PEERS FOLDER
 #
@@ -23,28 +23,63 @@ part() {
   timeout -k 10 "$most" "$@" >"$out/$name" 2>&1 || code=$?
   tail -n "${LINES_SHOWN:-3}" "$out/$name"
   [ $code = 0 ] || { wrong=1; printf 'exit code %s (124: cut off after %s s)\n' $code "$most"; }
+  return $code
 }
 
 part devices 20 "$program" devices
 grep -q '^cuda .*GiB' "$out/devices" || exit 1
 LINES_SHOWN=30 part check 240 "$program" devices --check
-part suite 60 "$tests" -test.run 'TestCard/(agreement/interpreted|auto)' -test.v
+part suite 400 "$tests" -test.run TestCard -test.v
 LINES_SHOWN=25 part operations 60 "$tests" -test.run XXX -test.bench 'Card/.*/M=(200|800)' -test.benchtime 20x
+LINES_SHOWN=4 part reads 30 "$tests" -test.run XXX -test.bench CardReads -test.benchtime 4x
 bench() { LINES_SHOWN=9 part "$1" 60 "$program" bench --device cuda --kernels k144 --work "$2" --step "$3" --seconds 1 --json; }
 bench steps a,b,c adam,theta,frozen
+bench bounds d,e bound
 if [ -n "$peers" ]; then
   for work in a c; do
     for mode in batched compiled; do
       part "torch-$work-$mode" 60 python3 "$peers/torch_svgp.py" --device cuda --kernels k144 --work $work --mode $mode --seconds 2
     done
   done
+  for work in a c; do
+    part "gpytorch-$work" 90 python3 "$peers/torch_svgp.py" --device cuda --impl gpytorch --kernels k144 --work $work --seconds 1
+  done
   bench again a,c adam
+fi
+if command -v ncu >/dev/null; then
+  for work in b c; do
+    part "ncu-$work" 90 ncu --clock-control none --set detailed \
+      --kernel-id '::regex:^(gemm64_nt|gemm128_nt|gemm64_pairs|solve64_back|matrix_backward|matrix_forward|cholesky_panel|cholesky_below)$:2' \
+      "$program" bench --device cuda --kernels k144 --work $work --step adam --seconds 0.1
+  done
 fi
 if [ -n "${KESTREL_DATA:-}" ]; then
   LINES_SHOWN=40 part swissgrid "${SWISSGRID:-250}" "$program" run swissgrid --headless --device cuda --out "$out/run"
 fi
+# Beside one another, since the tools are slow and time is not what they show.
+sanitize() {
+  local shown code=0
+  shown=$(part "$1-$2" 180 compute-sanitizer --tool "$1" --error-exitcode 9 "$tests" -test.run "$3" -test.v) || code=$?
+  cat <<<"$shown"
+  return $code
+}
 if command -v compute-sanitizer >/dev/null; then
-  part memcheck 60 compute-sanitizer --tool memcheck --error-exitcode 9 "$tests" -test.run TestCard/interpreted -test.v
-  part racecheck 120 compute-sanitizer --tool racecheck --error-exitcode 9 "$tests" -test.run 'TestCard/interpreted/(Chol|Gemm)' -test.v
+  pids=()
+  for tool in memcheck initcheck synccheck; do
+    sanitize $tool all 'TestCard/^(interpreted|small)$' & pids+=($!)
+  done
+  while read -r name which; do
+    sanitize racecheck "$name" "TestCard/$which" & pids+=($!)
+  done <<'PARTS'
+factors ^interpreted$/^(Cholesky|CholeskyFailure|Gemm|GemmLarge)$
+solves ^interpreted$/^(Solve|SolveBoth|Inverse)$
+large ^interpreted$/^FactorLarge$
+steps ^interpreted$/^(SVGP|Targets|GaussKL|Collapsed|Adam|LogPrior|Sample|Lanes|Jitter|Expand)$
+kernels ^interpreted$/^(KernelPoints|KernelSubset|KernelLevels|KernelFarPeriods|KernelNotFinite)$
+generated ^generated$/^(KernelSubset|KernelPoints)$
+arrays ^interpreted$/^(Arrays|Elementwise|Syrk|TriangularProducts)$
+small ^small$
+PARTS
+  for pid in "${pids[@]}"; do wait "$pid" || wrong=1; done
 fi
 exit $wrong

@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu"
 	"example.com/kestrel/device/cuda"
 	"example.com/kestrel/device/devicetest"
+	"example.com/kestrel/device/trial"
 	"example.com/kestrel/kernelspace"
 )
 
@@ -44,11 +46,29 @@ func TestCard(t *testing.T) {
 	for name, g := range map[string]cuda.Generate{"generated": cuda.GenerateAlways, "interpreted": cuda.GenerateNever} {
 		t.Run("agreement/"+name, func(t *testing.T) { agreesWithCPU(t, g) })
 	}
+	t.Run("small", smallSteps)
 	for name, g := range map[string]cuda.Generate{"auto": cuda.GenerateAuto, "generated": cuda.GenerateAlways,
 		"interpreted": cuda.GenerateNever} {
 		t.Run(name, func(t *testing.T) {
 			devicetest.Run(t, func() (device.Device, error) { return cuda.Open(cuda.Options{Generate: g}) })
 		})
+	}
+}
+
+// smallSteps makes some steps at once at sizes up to the largest, few enough that
+// tools which look at every access to memory get through.
+func smallSteps(t *testing.T) {
+	dev, reference := open(t, cuda.Options{Generate: cuda.GenerateNever}), cpu.New(cpu.Options{Lanes: 1})
+	programs := compile(t, 1, "SE", "PER*LIN*RQ", "(PER+RQ)*LIN")
+	for _, size := range [][2]int{{1, 1}, {5, 7}, {16, 32}, {32, 64}} {
+		for _, natural := range []bool{false, true} {
+			a, err := trial.Agree(t.Context(), dev, reference, trial.Steps{
+				Programs: programs, Inducing: size[0], Batch: size[1], Rows: 100, Count: 3, Jitter: 1e-5, Natural: natural,
+			})
+			if err != nil || !a.Leaps {
+				t.Errorf("%d inducing inputs, %d rows, natural: %v: at once: %v, %v", size[0], size[1], natural, a.Leaps, err)
+			}
+		}
 	}
 }
 
@@ -134,5 +154,44 @@ func BenchmarkCard(b *testing.B) {
 			})
 		}
 		l.Free(theta, info, factor, kzz, chol, s, kzx, a, grad)
+	}
+}
+
+// BenchmarkCardReads copies the matrices of K144 at c from the card, as the end
+// of an evaluation does: into memory of their own, while that of the time before
+// is still held, and into what was used before.
+func BenchmarkCardReads(b *testing.B) {
+	needCard(b)
+	dev, err := cuda.Open(cuda.Options{Generate: cuda.GenerateNever})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer dev.Close()
+	const count, m = 144, 800
+	l := dev.Lane(0)
+	a, err := l.NewArray(count, m, m)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, fresh := range []bool{true, false} {
+		b.Run(fmt.Sprintf("fresh=%v", fresh), func(b *testing.B) {
+			b.SetBytes(8 * count * m * m)
+			var before [][]float64
+			for range b.N {
+				now := before
+				if fresh || now == nil {
+					now = make([][]float64, count)
+				}
+				for k := range now {
+					if fresh || now[k] == nil {
+						now[k] = make([]float64, m*m)
+					}
+					if err := l.Read(a, k, now[k]); err != nil {
+						b.Fatal(err)
+					}
+				}
+				before = now
+			}
+		})
 	}
 }

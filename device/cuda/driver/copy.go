@@ -9,6 +9,7 @@ package driver
 import "C"
 
 import (
+	"sync"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -22,15 +23,21 @@ type Number interface {
 // The card reads host memory that is locked to its place while Go goes on. So
 // what is copied in goes through a ring of such memory, in segments; a segment
 // is written again when the card has passed the event recorded at its end.
+//
+// What is copied out comes in pieces, of which the card writes one while the
+// host takes another.
 const (
 	segments     = 8
 	segmentBytes = 1 << 19
+
+	pieces     = 2
+	pieceBytes = 1 << 22
 )
 
 // staging is a card's memory for copies, made at the first.
 type staging struct {
-	memory []byte // segments·segmentBytes in, then segmentBytes out
-	passed [segments]cu.Event
+	memory []byte // segments·segmentBytes in, then pieces·pieceBytes out
+	passed [segments + pieces]cu.Event
 	waits  [segments]bool // recorded and not waited for
 	at     int            // segment being filled
 	used   int            // bytes of it
@@ -39,7 +46,7 @@ type staging struct {
 // open makes the memory and the events. The context must be current.
 func (s *staging) open() error {
 	var p unsafe.Pointer
-	const size = (segments + 1) * segmentBytes
+	const size = segments*segmentBytes + pieces*pieceBytes
 	if r := C.cuMemHostAlloc(&p, size, 0); r != C.CUDA_SUCCESS {
 		return &Error{Code: int(r)}
 	}
@@ -147,17 +154,56 @@ func (c *Card) copyOut(dst []byte, src Ptr) error {
 	if c.err = c.openStaging(); c.err != nil {
 		return c.Sync()
 	}
-	piece := c.staging.memory[segments*segmentBytes:]
-	for len(dst) > 0 {
-		n := min(len(dst), len(piece))
-		c.keep("copying out", C.kestrel_copy_out(c.context, c.queue, unsafe.Pointer(&piece[0]), C.CUdeviceptr(src), C.size_t(n)))
-		if err := c.Sync(); err != nil {
-			return err
+	asked, had := 0, 0 // bytes
+	for k := 0; had < len(dst); k++ {
+		for j := asked / pieceBytes; asked < len(dst) && j < k+pieces; j++ {
+			n := min(pieceBytes, len(dst)-asked)
+			c.askOut(j%pieces, src.Add(asked), n)
+			asked += n
 		}
-		copy(dst, piece[:n])
-		dst, src = dst[n:], src.Add(n)
+		if c.err == nil && asked == len(dst) && asked-had <= pieceBytes {
+			c.err = c.Sync() // the last: nothing is left to do meanwhile
+		} else if c.err == nil {
+			c.err = c.do("copying out", c.staging.passed[segments+k%pieces].Synchronize)
+		}
+		if c.err != nil {
+			return c.Sync()
+		}
+		had += takePiece(dst[had:], c.staging.piece(k%pieces))
 	}
 	return nil
+}
+
+// askOut asks for n bytes from src on in a piece.
+func (c *Card) askOut(piece int, src Ptr, n int) {
+	if c.err != nil {
+		return
+	}
+	c.keep("copying out", C.kestrel_copy_out(c.context, c.queue, unsafe.Pointer(&c.staging.piece(piece)[0]), C.CUdeviceptr(src), C.size_t(n)))
+	if c.err == nil {
+		c.err = c.do("recording an event", func() error { return c.staging.passed[segments+piece].Record(c.stream) })
+	}
+}
+
+// piece is where what is copied out comes to.
+func (s *staging) piece(k int) []byte {
+	return s.memory[segments*segmentBytes+k*pieceBytes:][:pieceBytes]
+}
+
+// takePiece copies what dst has room for. Memory that is fresh is given by the
+// operating system page by page as it is written, which several threads do
+// faster than one.
+func takePiece(dst, piece []byte) int {
+	n := min(len(dst), len(piece))
+	const least = pieceBytes / 4
+	var wg sync.WaitGroup
+	for from := least; from < n; from += least {
+		to := min(from+least, n)
+		wg.Go(func() { copy(dst[from:to], piece[from:to]) })
+	}
+	copy(dst[:min(least, n)], piece)
+	wg.Wait()
+	return n
 }
 
 // CopyDevice copies bytes from src to dst, both on the card, not overlapping.

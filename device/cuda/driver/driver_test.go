@@ -202,11 +202,15 @@ func TestCards(t *testing.T) {
 }
 
 // What is copied in is what the slice held at the time of the call, although
-// the copy comes later, at all sizes around those of the staging ring.
+// the copy comes later, and what is copied out is there, at all sizes around
+// those of the memory that copies go through.
 func TestCopies(t *testing.T) {
 	c := card(t, use(t, fake.Options{}), 0)
-	const segment = 1 << 19
-	for _, n := range []int{1, 2, 3, segment/8 - 1, segment / 8, segment/8 + 1, 9 * segment / 8, 20*segment/8 + 5} {
+	const segment, piece = 1 << 19, 1 << 22
+	for _, n := range []int{
+		1, 2, 3, segment/8 - 1, segment / 8, segment/8 + 1, 9 * segment / 8, 20*segment/8 + 5,
+		piece/8 - 1, piece / 8, piece/8 + 1, 2 * piece / 8, 2*piece/8 + 1, 4*piece/8 + piece/32,
+	} {
 		p, q := alloc(t, c, 8*n), alloc(t, c, 8*n)
 		src := make([]float64, n)
 		for round := range 12 {
