@@ -86,8 +86,11 @@ func (r *round) listen(ctx context.Context) error {
 	if p.Noise < leastRough {
 	} else if periods.Alike(x, left) > alikeSDs {
 		how = "is alike in neighbouring rows"
-	} else if len(periods.Repeating(x, left, 1, r.settings.Seed)) > 0 {
+	} else if len(periods.Repeating(ctx, x, left, 1, r.settings.Seed)) > 0 {
 		how = "repeats"
+	}
+	if ctx.Err() != nil { // then nothing was found, whatever there is
+		return context.Cause(ctx)
 	}
 	if how != "" {
 		r.unresolved = true

@@ -2,6 +2,7 @@ package vbks
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -14,7 +15,7 @@ import (
 )
 
 // commit takes the round's results over, refits q(g) and makes the evaluation.
-func (r *round) commit() (undo func(), err error) {
+func (r *round) commit(ctx context.Context) (undo func(), err error) {
 	t := r.Trainer
 	// Nothing is changed until all that can fail has been computed.
 	kernels := make([]kernel, len(t.kernels))
@@ -70,9 +71,10 @@ func (r *round) commit() (undo func(), err error) {
 	}
 	notices = append(notices, told...)
 	t.notices = append(slices.Clone(t.notices), append(r.remarks, notices...)...)
-	if err := t.refit(true); err != nil {
+	if err := t.refit(ctx, true); err != nil {
 		*t = old
-		if len(broken) > 0 {
+		t.notices = append(slices.Clone(t.notices), told...) // which nobody tells again
+		if len(broken) > 0 && ctx.Err() == nil {
 			err = fmt.Errorf("%w; %w", err, broken[0])
 		}
 		return nil, err
@@ -102,10 +104,12 @@ func (t *Trainer) setKernels(kernels []kernel) {
 }
 
 // refit fits q(g) to the stored local ELBOs and makes the evaluation; with
-// prune, kernels whose mass has been negligible for long are pruned.
-func (t *Trainer) refit(prune bool) error {
+// prune, kernels whose mass has been negligible for long are pruned. Where the
+// context ends the error is its cause, and nothing has changed but the kernels'
+// status.
+func (t *Trainer) refit(ctx context.Context, prune bool) error {
 	for {
-		e, q, err := t.evaluate()
+		e, q, err := t.evaluate(ctx)
 		if err != nil {
 			return err
 		}
@@ -131,7 +135,7 @@ func (t *Trainer) refit(prune bool) error {
 }
 
 // evaluate fits q(g) and ranks the kernels.
-func (t *Trainer) evaluate() (*Evaluation, *belief.Belief, error) {
+func (t *Trainer) evaluate(ctx context.Context) (*Evaluation, *belief.Belief, error) {
 	members := t.members()
 	if !slices.ContainsFunc(t.kernels, func(k *kernel) bool { return k.current(t.rows) }) {
 		for _, k := range t.kernels {
@@ -145,7 +149,7 @@ func (t *Trainer) evaluate() (*Evaluation, *belief.Belief, error) {
 		PriorVariance: t.settings.PriorVariance, EvidenceScale: t.settings.EvidenceScale, Seed: t.settings.Seed,
 	}
 	unsure := t.errors(members)
-	q, err := belief.Fit(unsure.ELBO, unsure.LogPrior, opts, t.belief, t.leader, unsure.IDs)
+	q, err := belief.Fit(ctx, unsure.ELBO, unsure.LogPrior, opts, t.belief, t.leader, unsure.IDs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -153,7 +157,7 @@ func (t *Trainer) evaluate() (*Evaluation, *belief.Belief, error) {
 	bayes := belief.Bayes(unsure.ELBO, unsure.LogPrior, t.settings.EvidenceScale)
 	believed := unsure.Ignore(posterior, bayes)
 	if t.settings.integrates() {
-		if believed, err = unsure.Integrate(posterior, bayes, opts); err != nil {
+		if believed, err = unsure.Integrate(ctx, posterior, bayes, opts); err != nil {
 			return nil, nil, err
 		}
 		best := floats.MaxIdx(believed.Posterior)
@@ -374,7 +378,7 @@ func (t *Trainer) change(ids []string, from, to Status, reason string) (*Evaluat
 	}
 	old := *t
 	t.setKernels(kernels)
-	if err := t.refit(false); err != nil {
+	if err := t.refit(context.Background(), false); err != nil {
 		*t = old
 		return nil, err
 	}
@@ -401,7 +405,7 @@ func (t *Trainer) Forecast(ids []string) ([]float64, error) {
 		}
 	}
 	c.setKernels(kernels)
-	e, _, err := c.evaluate()
+	e, _, err := c.evaluate(context.Background())
 	if err != nil {
 		return nil, err
 	}

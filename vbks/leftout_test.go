@@ -28,7 +28,7 @@ func climbing(t *testing.T, tr *Trainer, elbo []float64, stay int, gain float64)
 		k.elbo, k.bounds, k.terms = elbo[i], nil, nil
 		k.past = []pastELBO{{evaluation: tr.evaluation, rows: k.rows, elbo: k.elbo}}
 	}
-	before, q, err := tr.evaluate()
+	before, q, err := tr.evaluate(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func climbing(t *testing.T, tr *Trainer, elbo []float64, stay int, gain float64)
 		k.elbo += gain
 		k.remember(tr.evaluation, tr.m)
 	}
-	if after, _, err = tr.evaluate(); err != nil {
+	if after, _, err = tr.evaluate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return before, after

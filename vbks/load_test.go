@@ -224,7 +224,7 @@ func TestResumeWithAFailedKernel(t *testing.T) {
 	k := *tr.kernels[0]
 	k.status, k.reason, k.state = Failed, "SE: it – would not", nil
 	tr.kernels[0] = &k
-	if err := tr.refit(false); err != nil {
+	if err := tr.refit(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	other := resumed(t, tr, s)

@@ -167,27 +167,33 @@ func TestFactorIsShrunk(t *testing.T) {
 	}
 }
 
-// lateContext ends once a trainer has made so many evaluations: while it calibrates.
+// lateContext ends once a trainer has trained for so many evaluations: while it finds out what to believe, or,
+// where it may have done that, while it calibrates.
 type lateContext struct {
 	context.Context
-	of *Trainer
-	at int
+	of       *Trainer
+	at       int
+	believes bool
 }
 
 func (c *lateContext) Err() error {
-	if c.of.evaluation >= c.at {
+	if c.of.evaluation >= c.at && (!c.believes || c.of.last != nil && c.of.last.Index >= c.at) {
 		return context.Canceled
 	}
 	return nil
 }
 
-// An evaluation whose calibration is cut off has not been made: whoever makes it again,
+// An evaluation whose belief or calibration is cut off has not been made: whoever makes it again,
 // here or from the checkpoint, has what one that was not stopped has, on a rung of its own
 // too.
 func TestCalibrationCutOff(t *testing.T) {
 	thorough.AnyInstructions(t)
 	d := roughSeries(51, 90)
-	for _, inducing := range []int{12, 0} {
+	for _, c := range []struct {
+		inducing int
+		believes bool
+	}{{12, true}, {0, true}, {12, false}} {
+		inducing := c.inducing
 		s := calibratedSettings()
 		s.NoiseFloor, s.EvaluateEvery, s.Inducing = 1e-2, 0.5, inducing
 		if inducing == 0 {
@@ -205,7 +211,7 @@ func TestCalibrationCutOff(t *testing.T) {
 			next(t, cut)
 		}
 		before := snapshotOf(cut)
-		if _, err := cut.Next(&lateContext{t.Context(), cut, len(want)}); !errors.Is(err, context.Canceled) {
+		if _, err := cut.Next(&lateContext{t.Context(), cut, len(want), c.believes}); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(snapshotOf(cut), before) || cut.Done() {

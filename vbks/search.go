@@ -222,10 +222,10 @@ func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 		}
 	}
 	if few && !u.thorough() && !u.settings.light(u.total, u.drawer.Inducing) {
-		foremost := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(p, x, 2) }
+		foremost := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(ctx, p, x, 2) }
 		return u.variants(ctx, onRows, plain, transplantSlack, 1, "left", nil, foremost)
 	}
-	all := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(p, x, leftPeriods) }
+	all := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(ctx, p, x, leftPeriods) }
 	return u.variants(ctx, onRows, plain, variantSlack, 1, "left", nil, all)
 }
 

@@ -474,7 +474,7 @@ func (t *Trainer) evaluateNext(ctx context.Context) (undo func(), err error) {
 	if err := r.run(ctx); err != nil {
 		return nil, err
 	}
-	return r.commit()
+	return r.commit(ctx)
 }
 
 // Reoptimize lets the surviving kernels go on from where they are, with what

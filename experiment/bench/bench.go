@@ -150,7 +150,7 @@ func Run(ctx context.Context, c Case, o Options) (*Row, error) {
 	info := dev.Info()
 	row := &Row{Case: c, Device: info.Kind, Level: info.Details, K: len(exprs), Finite: true, Versions: record.ReadBuild()}
 	if c.Step == "posterior" {
-		refits, err := refitting(row.K)
+		refits, err := refitting(ctx, row.K)
 		if err != nil {
 			return nil, err
 		}
@@ -246,7 +246,7 @@ func (r *Row) time(ctx context.Context, o Options, run func(n int) error) error 
 // k kernels from the last one, after all gaps between their local ELBOs have
 // grown by a tenth. The gaps are made up: each kernel is 3 nats behind the one
 // before.
-func refitting(k int) (func(n int) error, error) {
+func refitting(ctx context.Context, k int) (func(n int) error, error) {
 	s := vbks.DefaultSettings()
 	opts := belief.Options{PriorVariance: s.PriorVariance, EvidenceScale: s.EvidenceScale, Seed: s.Seed}
 	ids, before, after := make([]string, k), make([]float64, k), make([]float64, k)
@@ -254,13 +254,13 @@ func refitting(k int) (func(n int) error, error) {
 		ids[i] = fmt.Sprintf("kernel %03d", i)
 		before[i], after[i] = -3*float64(i), -3.3*float64(i)
 	}
-	last, err := belief.Fit(before, nil, opts, nil, "", ids)
+	last, err := belief.Fit(ctx, before, nil, opts, nil, "", ids)
 	if err != nil {
 		return nil, err
 	}
 	return func(n int) error {
 		for range n {
-			if _, err := belief.Fit(after, nil, opts, last, ids[0], ids); err != nil {
+			if _, err := belief.Fit(ctx, after, nil, opts, last, ids[0], ids); err != nil {
 				return err
 			}
 		}

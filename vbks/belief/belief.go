@@ -4,6 +4,7 @@
 package belief
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -67,7 +68,8 @@ type Belief struct {
 // the samples must not decide. Everything is computed in the order of the ids
 // sorted, with a stream of random numbers for each id: the result does not
 // depend on the order of the arguments, and equal arguments give equal results.
-func Fit(elbo, logPrior []float64, opts Options, last *Belief, lastLeader string, ids []string) (*Belief, error) {
+// Where the context ends the error is its cause.
+func Fit(ctx context.Context, elbo, logPrior []float64, opts Options, last *Belief, lastLeader string, ids []string) (*Belief, error) {
 	if err := check(elbo, logPrior, opts, ids); err != nil {
 		return nil, err
 	}
@@ -76,6 +78,7 @@ func Fit(elbo, logPrior []float64, opts Options, last *Belief, lastLeader string
 		return nil, err
 	}
 	p, shift := newProblem(elbo, logPrior, opts, ids, order)
+	p.ctx = ctx
 	if opts.Samples == 0 {
 		opts.Samples = mostSamples
 	}

@@ -57,7 +57,7 @@ func mustFit(t *testing.T, elbo, logPrior []float64, opts Options, last *Belief,
 	if opts.EvidenceScale == 0 {
 		opts.EvidenceScale = 1
 	}
-	b, err := Fit(elbo, logPrior, opts, last, leader, ids)
+	b, err := Fit(t.Context(), elbo, logPrior, opts, last, leader, ids)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func TestBeliefErrors(t *testing.T) {
 		"evidence scale": {[]float64{1, 2}, nil, Options{PriorVariance: 1}, ids},
 		"samples":        {[]float64{1, 2}, nil, Options{PriorVariance: 1, EvidenceScale: 1, Samples: 513}, ids},
 	} {
-		if _, err := Fit(c.elbo, c.prior, c.opts, nil, "", c.ids); err == nil {
+		if _, err := Fit(t.Context(), c.elbo, c.prior, c.opts, nil, "", c.ids); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -365,7 +365,7 @@ func BenchmarkFit(b *testing.B) {
 			var last *Belief
 			for b.Loop() {
 				var err error
-				if last, err = Fit(elbo, nil, opts, last, ids[5], ids); err != nil {
+				if last, err = Fit(b.Context(), elbo, nil, opts, last, ids[5], ids); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -2,6 +2,7 @@ package belief
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 	"strconv"
@@ -128,7 +129,8 @@ func PairedSE(a, b []float64, n int) float64 {
 // where only one kernel might be the best: of several each has an error of equalSD at
 // least. Only kernels that might be the best have errors: they share what they had
 // together without. Neither the order of the kernels nor others far away matter.
-func (e *Errors) Integrate(posterior, bayes []float64, opts Options) (*Integrated, error) {
+// Where the context ends the error is its cause.
+func (e *Errors) Integrate(ctx context.Context, posterior, bayes []float64, opts Options) (*Integrated, error) {
 	out := e.Ignore(posterior, bayes)
 	order, err := canonicalOrder(e.IDs)
 	if err != nil {
@@ -164,7 +166,7 @@ func (e *Errors) Integrate(posterior, bayes []float64, opts Options) (*Integrate
 		in.bayes(out.Bayes, draws)
 	}
 	in.blur(draws)
-	shares, err := in.shares(draws)
+	shares, err := in.shares(ctx, draws)
 	if err != nil {
 		return nil, err
 	}
@@ -366,10 +368,10 @@ func (in *integral) chosen(draws [][]float64) []fit {
 }
 
 // shares averages how the near kernels divide what they have together.
-func (in *integral) shares(draws [][]float64) ([]float64, error) {
+func (in *integral) shares(ctx context.Context, draws [][]float64) ([]float64, error) {
 	// The samples of a fit belong to the places in a draw, not to kernels: which kernel
 	// is where must not matter.
-	places := &problem{k: len(in.IDs), s: in.opts.PriorVariance}
+	places := &problem{k: len(in.IDs), s: in.opts.PriorVariance, ctx: ctx}
 	for i := range places.k {
 		places.ids = append(places.ids, strconv.Itoa(i+1))
 	}
@@ -398,10 +400,13 @@ func (in *integral) shares(draws [][]float64) ([]float64, error) {
 
 // share is the posterior of all kernels for one draw of their log evidence.
 func (in *integral) share(places *problem, draw, eta, common []float64) ([]float64, error) {
+	if err := places.stopped(); err != nil {
+		return nil, err
+	}
 	score := func(i int) float64 { return in.score(draw[i], i) }
 	order := slices.Clone(in.order)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(score(b), score(a)) })
-	p := &problem{k: places.k, ids: places.ids, s: places.s}
+	p := &problem{k: places.k, ids: places.ids, s: places.s, ctx: places.ctx}
 	most := floats.Max(draw)
 	for _, i := range order {
 		p.gain = append(p.gain, (draw[i]-most)/in.opts.EvidenceScale)
@@ -412,7 +417,9 @@ func (in *integral) share(places *problem, draw, eta, common []float64) ([]float
 		return nil, err
 	}
 	fit := p.at(best)
-	p.refine(&fit, common)
+	if err := p.refine(&fit, common); err != nil {
+		return nil, err
+	}
 	w := p.newWorkspace(common)
 	w.softmax(fit.mean, fit.chol)
 	w.average()

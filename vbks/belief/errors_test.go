@@ -26,7 +26,7 @@ func doubtful(elbo, drift []float64) *Errors {
 // point is q* and Bayes' rule without errors.
 func point(t *testing.T, e *Errors) (q, bayes []float64) {
 	t.Helper()
-	b, err := Fit(e.ELBO, e.LogPrior, errorOptions, nil, "", e.IDs)
+	b, err := Fit(t.Context(), e.ELBO, e.LogPrior, errorOptions, nil, "", e.IDs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func point(t *testing.T, e *Errors) (q, bayes []float64) {
 func integrated(t *testing.T, e *Errors) *Integrated {
 	t.Helper()
 	q, bayes := point(t, e)
-	in, err := e.Integrate(q, bayes, errorOptions)
+	in, err := e.Integrate(t.Context(), q, bayes, errorOptions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func BenchmarkIntegrate(b *testing.B) {
 			q := make([]float64, k)
 			floats.AddConst(1/float64(k), q)
 			for b.Loop() {
-				if _, err := e.Integrate(q, q, errorOptions); err != nil {
+				if _, err := e.Integrate(b.Context(), q, q, errorOptions); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,10 +1,12 @@
 package belief
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -32,6 +34,15 @@ type problem struct {
 	gain  []float64 // (𝓛_i − max 𝓛)/τ: only differences matter, and J stays exact at gaps of 1e5 nats
 	prior []float64 // m_0
 	s     float64
+	ctx   context.Context // of the call that this is for, looked at between evaluations of J; may be nil
+}
+
+// stopped is why the call is to end, nil where it goes on.
+func (p *problem) stopped() error {
+	if p.ctx != nil && p.ctx.Err() != nil {
+		return context.Cause(p.ctx)
+	}
+	return nil
 }
 
 // fitted is a point of the full family and its J, without the shift.
@@ -182,6 +193,9 @@ func softmaxes(g []float64, k, stride int) {
 // ascendDiagonal maximises J over diagonal covariances on samples eta, from x,
 // which is not modified.
 func (p *problem) ascendDiagonal(eta, x []float64, iterations int) ([]float64, error) {
+	if err := p.stopped(); err != nil {
+		return nil, err
+	}
 	// The line search asks for value and gradient at the same point one after
 	// the other.
 	at := make([]float64, len(x))
@@ -202,6 +216,12 @@ func (p *problem) ascendDiagonal(eta, x []float64, iterations int) ([]float64, e
 				dst[i] = -v
 			}
 		},
+		Status: func() (optimize.Status, error) {
+			if err := p.stopped(); err != nil {
+				return optimize.Failure, err
+			}
+			return optimize.NotTerminated, nil
+		},
 	}
 	// An objective known to a thousandth of a nat is below all other errors.
 	settings := &optimize.Settings{
@@ -211,6 +231,9 @@ func (p *problem) ascendDiagonal(eta, x []float64, iterations int) ([]float64, e
 		Converger:         &optimize.FunctionConverge{Absolute: 1e-4, Relative: 1e-5, Iterations: 3},
 	}
 	result, err := guard.Minimise(objective, x, settings, &optimize.LBFGS{Store: 8})
+	if stop := p.stopped(); stop != nil {
+		return nil, stop
+	}
 	if result == nil {
 		return nil, fmt.Errorf("vbks: belief over kernels: %w", err)
 	}
@@ -340,7 +363,9 @@ func (p *problem) optimise(opts Options, last *Belief, lastLeader string) (fitte
 	p.breakTie(best.x, lastLeader)
 
 	fit := p.at(best)
-	p.refine(&fit, common)
+	if err := p.refine(&fit, common); err != nil {
+		return fitted{}, err
+	}
 	fit.value = p.newWorkspace(fresh).value(fit.mean, fit.chol)
 	return fit, nil
 }
@@ -418,13 +443,19 @@ func (p *problem) breakTie(x []float64, lastLeader string) {
 	x[p.k+leader], x[p.k+chosen] = x[p.k+chosen], x[p.k+leader]
 }
 
-// together runs functions on goroutines of their own and returns their errors,
-// joined.
+// together runs functions on goroutines of their own, as many at a time as there
+// are cores, so that those that have not begun need not hear that all is to end,
+// and returns their errors, joined.
 func together(fs ...func() error) error {
 	errs := make([]error, len(fs))
+	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
 	for i, f := range fs {
-		wg.Go(func() { errs[i] = guard.Do(f) })
+		turns <- struct{}{}
+		wg.Go(func() {
+			errs[i] = guard.Do(f)
+			<-turns
+		})
 	}
 	wg.Wait()
 	return errors.Join(errs...)

@@ -140,7 +140,7 @@ func (w *workspace) derivatives() {
 //
 // where β is halved until Λ is positive definite and J on the samples eta
 // increases. It sets the value of fit.
-func (p *problem) refine(fit *fitted, eta []float64) {
+func (p *problem) refine(fit *fitted, eta []float64) error {
 	k := p.k
 	w := p.newWorkspace(eta)
 	fit.value = w.value(fit.mean, fit.chol)
@@ -155,6 +155,9 @@ func (p *problem) refine(fit *fitted, eta []float64) {
 	var factor mat.Cholesky
 	beta := 1.0
 	for range maxBeliefSteps {
+		if err := p.stopped(); err != nil {
+			return err
+		}
 		w.derivatives()
 		for i, m := range fit.mean {
 			gradient[i] = w.gradient[i] - (m-p.prior[i])/p.s
@@ -189,14 +192,15 @@ func (p *problem) refine(fit *fitted, eta []float64) {
 			}
 		}
 		if beta < minBeliefStep {
-			return
+			return nil
 		}
 		gained := value - fit.value
 		copy(fit.mean, mean)
 		fit.chol, fit.value = chol, value
 		precision, trial = trial, precision
 		if gained < minBeliefGain {
-			return
+			return nil
 		}
 	}
+	return nil
 }

@@ -2,6 +2,7 @@ package periods
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -45,8 +46,9 @@ const (
 // those (see combs).
 //
 // The greatest are returned first, at most so many, each further from the others than the range of
-// x resolves; none where K̂ cannot be factorised or fewer than 12 inputs differ.
-func Left(x, y []float64, cov *mat.SymDense, most int, seed uint64) []Sinusoid {
+// x resolves; none where K̂ cannot be factorised, fewer than 12 inputs differ, or the
+// context has ended.
+func Left(ctx context.Context, x, y []float64, cov *mat.SymDense, most int, seed uint64) []Sinusoid {
 	s, ok := sampleOf(x)
 	if !ok || s.distinct < fewestInputs {
 		return nil
@@ -62,14 +64,14 @@ func Left(x, y []float64, cov *mat.SymDense, most int, seed uint64) []Sinusoid {
 	var root mat.TriDense
 	chol.UTo(&root) // K̂ = UᵀU, so that U⁻¹z has covariance K̂⁻¹
 	u := root.RawTriangular()
-	return weighedDown(x, s, alpha.RawVector().Data, most, seed, func(z []float64) {
+	return weighedDown(ctx, x, s, alpha.RawVector().Data, most, seed, func(z []float64) {
 		blas64.Trsv(blas.NoTrans, u, blas64.Vector{N: len(z), Data: z, Inc: 1})
 	})
 }
 
 // Repeating finds sinusoids in what may be independent noise of one variance, as Left does
 // with K̂ = σ²I, where σ² is the values' own.
-func Repeating(x, r []float64, most int, seed uint64) []Sinusoid {
+func Repeating(ctx context.Context, x, r []float64, most int, seed uint64) []Sinusoid {
 	s, ok := sampleOf(x)
 	square := meanSquare(r)
 	if !ok || s.distinct < fewestInputs || !(square > 0) {
@@ -77,12 +79,14 @@ func Repeating(x, r []float64, most int, seed uint64) []Sinusoid {
 	}
 	alpha := slices.Clone(r)
 	floats.Scale(1/square, alpha)
-	return weighedDown(x, s, alpha, most, seed, func(z []float64) { floats.Scale(1/math.Sqrt(square), z) })
+	return weighedDown(ctx, x, s, alpha, most, seed, func(z []float64) { floats.Scale(1/math.Sqrt(square), z) })
 }
 
 // weighedDown does what Left says with K̂⁻¹y and what makes draws of N(0, K̂⁻¹) of
 // independent ones.
-func weighedDown(x []float64, s sampling, alpha []float64, most int, seed uint64, colour func(z []float64)) []Sinusoid {
+func weighedDown(
+	ctx context.Context, x []float64, s sampling, alpha []float64, most int, seed uint64, colour func(z []float64),
+) []Sinusoid {
 	n := len(x)
 	f := newFrequencies(x, s)
 	rng := rand.New(rand.NewPCG(seed, leftStream))
@@ -117,6 +121,9 @@ func weighedDown(x []float64, s sampling, alpha []float64, most int, seed uint64
 		}
 		got, level := power(alpha), make([]float64, f.k+1)
 		for _, d := range draws {
+			if ctx.Err() != nil {
+				return nil
+			}
 			for k, p := range power(d) {
 				level[k] += p / levelDraws
 			}

@@ -77,7 +77,7 @@ func TestStartsAgreeWithWhatIsKnown(t *testing.T) {
 			for _, y := range g.Roughen(p, x) {
 				look("rougher", k, y)
 			}
-			for _, y := range g.Left(p, x, 4) {
+			for _, y := range g.Left(t.Context(), p, x, 4) {
 				look("left", k, y)
 			}
 			raw, noise := params.Raw(p, x, g.Floor)

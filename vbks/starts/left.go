@@ -1,6 +1,7 @@
 package starts
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -27,8 +28,9 @@ const (
 
 // Left makes starts from a solution in each of which a leaf PER has a period that the
 // solution leaves in the data: beside a rough function, or a large one, a period
-// stands out of nothing else, for each of so many at most. There are none for kernels without PER.
-func (w *Drawer) Left(p *kernelspace.Program, x []float64, most int) (out [][]float64) {
+// stands out of nothing else, for each of so many at most. There are none for kernels without PER,
+// and none of use where the context has ended.
+func (w *Drawer) Left(ctx context.Context, p *kernelspace.Program, x []float64, most int) (out [][]float64) {
 	if len(w.y) > shapedRows {
 		return nil
 	}
@@ -49,14 +51,17 @@ func (w *Drawer) Left(p *kernelspace.Program, x []float64, most int) (out [][]fl
 		}
 		if cov == nil {
 			rows = w.leftRows(p, raw)
-			cov = w.covariance(whole, all, noise, rows)
+			cov = w.covariance(ctx, whole, all, noise, rows)
+		}
+		if ctx.Err() != nil {
+			return nil
 		}
 		if _, done := found[c]; !done {
 			column, y := make([]float64, len(rows)), make([]float64, len(rows))
 			for j, r := range rows {
 				column[j], y[j] = w.x[r*w.dim+c], w.y[r]
 			}
-			found[c] = periods.Left(column, y, cov, most, w.seed)
+			found[c] = periods.Left(ctx, column, y, cov, most, w.seed)
 		}
 		part := summand(t, i)
 		for _, s := range found[c] {
@@ -148,11 +153,14 @@ func (w *Drawer) leftRows(p *kernelspace.Program, raw []float64) []int {
 	return random.Sample(rand.New(rand.NewPCG(w.seed, leftStream)), len(w.y), most)
 }
 
-// covariance is k(X,X) + noise·I of some rows.
-func (w *Drawer) covariance(p *kernelspace.Program, raw []float64, noise float64, rows []int) *mat.SymDense {
+// covariance is k(X,X) + noise·I of some rows, a part of it where the context ends.
+func (w *Drawer) covariance(ctx context.Context, p *kernelspace.Program, raw []float64, noise float64, rows []int) *mat.SymDense {
 	out := mat.NewSymDense(len(rows), nil)
 	at := func(i int) []float64 { return w.x[rows[i]*w.dim : (rows[i]+1)*w.dim] }
 	for i := range rows {
+		if ctx.Err() != nil {
+			break
+		}
 		for j := range i {
 			out.SetSym(i, j, p.Eval(raw, at(i), at(j), false))
 		}
