@@ -168,6 +168,8 @@ type reading struct {
 	equal   []*record.Kernel // that cannot be told from the leader
 	open    []*record.Kernel // whose bounds reach beyond the leader's
 	behind  float64          // q* of the others
+	left    float64          // q* of those that were left out where more inducing inputs came, without those that have little of it
+	absent  int              // how many these are
 	last    int              // the last rank of these
 	command string           // what to do, where that is one
 }
@@ -181,6 +183,9 @@ func (r *reading) rivals() {
 	for i := range r.Evaluation.Kernels {
 		k := &r.Evaluation.Kernels[i]
 		f := k.Fit
+		if k.Left != nil && k.Left.Posterior >= fewest {
+			r.left, r.absent = r.left+float64(k.Left.Posterior), r.absent+1
+		}
 		if f == nil {
 			continue
 		}

@@ -84,6 +84,10 @@ func (r *reading) advice() string {
 // averages says over what predictions are averaged: never over those alone that cannot be
 // told apart, or share the belief, since weights are not the belief.
 func (r *reading) averages() string {
+	if r.left > mostly {
+		return fmt.Sprintf("averages over kernels, each with its weight; a run with sparse.inducing=%d compares those left out, too",
+			r.Evaluation.Inducing)
+	}
 	if n := len(r.equal); n > 0 {
 		return "averages over kernels, the " + numeral(n+1) + " that cannot be told apart among them; more rows may tell them apart"
 	}

@@ -16,6 +16,7 @@ const (
 	fewRows = 20 // training rows are too few to say much below this
 	// mostly is the share of the belief with kernels behind those that cannot be told from the leader that is worth a word.
 	mostly    = 0.5
+	fewest    = 0.05 // of the belief: kernels that were left out with less are not counted
 	muchWorse = 0.05 // a CRPS above a baseline's by this share is no chance
 )
 
@@ -70,6 +71,9 @@ func (r *reading) sure() string {
 		doubts = append(doubts, others(n)+" may yet be better (bounds too wide)")
 	}
 	switch {
+	case r.left > mostly:
+		doubts = append(doubts, fmt.Sprintf("%s of the belief is with %s that %d inducing inputs were not tried on", percent(r.left),
+			others(r.absent), r.Evaluation.Inducing))
 	case plain != "": // what all likely kernels say has been said
 	case len(doubts) == 0 && p < surely:
 		doubts = append(doubts, "the other "+percent(1-p)+" is with kernels behind it")
