@@ -386,7 +386,7 @@ func (in *integral) shares(ctx context.Context, draws [][]float64) ([]float64, e
 		}
 	}
 	if err := together(fits...); err != nil {
-		return nil, err
+		return nil, cmp.Or(places.stopped(), err)
 	}
 	q := make([]float64, len(in.near))
 	for d, r := range results {

@@ -1,6 +1,7 @@
 package belief
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -385,7 +386,7 @@ func (p *problem) climb(starts []start, eta, common []float64) (start, error) {
 		}
 	}
 	if err := together(climbs...); err != nil {
-		return start{}, err
+		return start{}, cmp.Or(p.stopped(), err) // once, however many heard it
 	}
 	var best start
 	value := math.Inf(-1)
