@@ -14,7 +14,7 @@ import (
 
 const (
 	fewRows = 20 // training rows are too few to say much below this
-	// mostly is the share of the belief with kernels behind those that cannot be told from the leader that is worth a word.
+	// mostly is the share of the belief that is worth a word with kernels behind those that cannot be told from the leader, or left out.
 	mostly    = 0.5
 	fewest    = 0.05 // of the belief: kernels that were left out with less are not counted
 	muchWorse = 0.05 // a CRPS above a baseline's by this share is no chance
