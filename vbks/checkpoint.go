@@ -206,6 +206,9 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 		if t.rough > 0 {
 			add("rough", []float64{float64(t.rough)})
 		}
+		if t.again > 0 {
+			add("again", []float64{float64(t.again)})
+		}
 	}
 	if t.settings.MostSeconds > 0 {
 		add("spent", []float64{t.spent.Seconds()})

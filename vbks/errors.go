@@ -156,7 +156,7 @@ func (t *Trainer) overturned(leader string) float64 {
 // widens reports whether more inducing inputs are planned, from which a kernel's local
 // ELBO may move by more than its bounds tell.
 func (t *Trainer) widens(id string) bool {
-	if !t.settings.autoInducing() || t.told || t.rung+1 >= len(t.rungs) {
+	if !t.settings.autoInducing() || t.told || t.rung+1 >= len(t.rungs) || t.recalls() {
 		return false
 	}
 	i := slices.IndexFunc(t.kernels, func(k *kernel) bool { return k.id == id })
@@ -181,6 +181,158 @@ func (k *kernel) slack() (low, high float64) {
 func (k *kernel) middle() float64 {
 	low, high := k.slack()
 	return k.worth() + (low+high)/2
+}
+
+// rungEnd is where a kernel stood when a rung was left.
+type rungEnd struct {
+	evaluation   int     // the last one on the rung
+	elbo, middle float64 // with the volume of the mode of then
+	drift        float64 // the error of its gap to the best one, without slack
+}
+
+// end finds where a kernel stood after an evaluation that was the last on its rung.
+func (k *kernel) end(evaluation int) (rungEnd, bool) {
+	i := slices.IndexFunc(k.ends, func(e rungEnd) bool { return e.evaluation == evaluation })
+	if i < 0 {
+		return rungEnd{}, false
+	}
+	return k.ends[i], true
+}
+
+// leave writes down where the kernels stand that were compared on a rung.
+func (t *Trainer) leave() {
+	var best *kernel
+	for _, k := range t.kernels {
+		if k.current(t.rows) && (best == nil || k.middle() > best.middle()) {
+			best = k
+		}
+	}
+	for _, k := range t.kernels {
+		if !k.current(t.rows) {
+			continue
+		}
+		drift := 0.0
+		if k != best {
+			drift = math.Hypot(k.drift(best, t.rows == t.data.Rows()), belief.PairedSE(k.terms, best.terms, t.rows))
+		}
+		end := rungEnd{t.evaluation, k.worth(), k.middle(), drift}
+		if t.nextRough() && k.heard.X != nil { // what else is known of it is of fewer inducing inputs
+			heard := k.heard.Value + k.volume
+			end, k.bounds = rungEnd{t.evaluation, heard, heard, heardNats}, nil
+		}
+		k.ends = append(slices.Clip(k.ends), end)
+	}
+}
+
+// members are the places of the kernels that the belief is over: those up to date,
+// and those that the ladder has left out.
+func (t *Trainer) members() (out []int) {
+	for i, k := range t.kernels {
+		if _, _, _, ok := t.standing(k); ok {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// standing is what the belief takes for a kernel's local ELBO, with its volume, and its slack. One
+// that was left out stays as far behind the foremost of those kernels that were
+// compared with it last and still are: with more inducing inputs all gain, and what
+// is known is its gap. That is the larger of the gaps in local ELBOs and between
+// the middles of what bounds allow; the error of then stays.
+func (t *Trainer) standing(k *kernel) (elbo, low, high float64, ok bool) {
+	low, high = k.slack()
+	if k.current(t.rows) {
+		return k.worth(), low, high, true
+	}
+	if k.left == 0 {
+		return 0, 0, 0, false
+	}
+	var then, now struct{ elbo, middle float64 }
+	own := k.ends[len(k.ends)-1]
+	for _, c := range t.kernels {
+		was, compared := c.end(own.evaluation)
+		if !compared || !c.current(t.rows) {
+			continue
+		}
+		if !ok {
+			then.elbo, then.middle, now.elbo, now.middle, ok = was.elbo, was.middle, c.worth(), c.middle(), true
+		}
+		then.elbo, then.middle = math.Max(then.elbo, was.elbo), math.Max(then.middle, was.middle)
+		now.elbo, now.middle = math.Max(now.elbo, c.worth()), math.Max(now.middle, c.middle())
+	}
+	behind := then.middle - own.middle
+	elbo = now.elbo - math.Max(behind, then.elbo-own.elbo)
+	middle, half := now.middle-behind, (high-low)/2
+	return elbo, middle - half - elbo, middle + half - elbo, ok
+}
+
+// driftThen is the error of the gap of a kernel that was left out, but for slack; 0 for others: by how
+// much those have moved since that were compared with it then, or, where that is not known, what
+// seemed to move its own.
+func (t *Trainer) driftThen(k *kernel) float64 {
+	if k.current(t.rows) || len(k.ends) == 0 {
+		return 0
+	}
+	end := k.ends[len(k.ends)-1]
+	if e, err := t.settings.Effort(t.rows); err == nil && !e.Exact() {
+		if moved, known := t.moved(end.evaluation); known {
+			return moved
+		}
+	}
+	return end.drift
+}
+
+// moved is by how much gaps have moved since an evaluation, the last one on a rung: those of the kernels
+// that went on to the next one, as far as they went, and of those that have come back, each beside one that
+// has gone all the way, the best of then. It is the standard deviation about 0 of another one, of which n
+// of them tell,
+//
+//	√((n+2)/n · Σ D²/n)
+//
+// as wide as Student's t is of n degrees of freedom; false where there is none.
+func (t *Trainer) moved(since int) (nats float64, known bool) {
+	last := 0
+	for _, k := range t.kernels {
+		if n := len(k.ends); n > 0 && k.current(t.rows) {
+			last = max(last, k.ends[n-1].evaluation)
+		}
+	}
+	var best *kernel
+	var then rungEnd
+	for _, k := range t.kernels {
+		if !k.current(t.rows) || len(k.ends) == 0 || k.ends[len(k.ends)-1].evaluation != last {
+			continue
+		}
+		if end, ok := k.end(since); ok && (best == nil || end.middle > then.middle) {
+			best, then = k, end
+		}
+	}
+	if best == nil {
+		return 0, false
+	}
+	sum, n := 0.0, 0.0
+	for _, k := range t.kernels {
+		was, ok := k.end(since)
+		if !ok || k == best {
+			continue
+		}
+		own, of := k.middle(), best.middle()
+		if !k.current(t.rows) {
+			end := k.ends[len(k.ends)-1]
+			at, ok := best.end(end.evaluation)
+			if !ok || end.evaluation == since {
+				continue
+			}
+			own, of = end.middle, at.middle
+		}
+		d := own - of - (was.middle - then.middle)
+		sum, n = sum+d*d, n+1
+	}
+	if n == 0 {
+		return 0, false
+	}
+	return math.Sqrt((n + 2) / n * sum / n), true
 }
 
 // errors are the local ELBOs, with volumes, of the kernels that the belief is over, and their
@@ -209,7 +361,7 @@ func (t *Trainer) errors(members []int) *belief.Errors {
 			if a.current(t.rows) && b.current(t.rows) {
 				return a.drift(b, t.rows == t.data.Rows())
 			}
-			return math.Max(a.driftThen(t.rows), b.driftThen(t.rows))
+			return math.Max(t.driftThen(a), t.driftThen(b))
 		}
 	}
 	return e

@@ -88,6 +88,7 @@ func (r *round) commit(ctx context.Context) (undo func(), err error) {
 		t.rungs = append(slices.Clone(t.rungs[:t.rough]), r.n)
 	}
 	t.tell(t.last, r.audibly)
+	t.lookBack(t.last)
 	return func() { // what has become of the lanes stays
 		old.workers, old.group, old.lost = t.workers, t.group, t.lost
 		old.notices = slices.Concat(old.notices, told, t.notices)

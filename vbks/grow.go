@@ -80,7 +80,7 @@ func (t *Trainer) Grow(rows int) error {
 	t.grown = growth{
 		evaluation: t.evaluation, seen: t.rows, rows: rows, step: int(math.Ceil(t.settings.EvaluateEvery*float64(rows) - 1e-9)),
 	}
-	t.rungs, t.rung, t.rough, t.told = t.settings.Rungs(rows, t.atFirst()), 0, 0, false
+	t.rungs, t.rung, t.rough, t.again, t.told = t.settings.Rungs(rows, t.atFirst()), 0, 0, 0, false
 	if !t.settings.autoInducing() {
 		t.rungs[0] = t.settings.Inducing
 	}

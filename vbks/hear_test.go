@@ -201,7 +201,7 @@ func TestHeardDecides(t *testing.T) {
 	if want := 700 - 50*float64(len(tr.kernels)-1); !ok || math.Abs(elbo-want) > 1e-9 || low != 0 || high != 0 {
 		t.Errorf("what was left out stands at %g with slack %g to %g (%v), want %g without", elbo, low, high, ok, want)
 	}
-	if got := last.driftThen(tr.rows); got != heardNats {
+	if got := tr.driftThen(last); got != heardNats {
 		t.Errorf("the error of its gap is %g, want %g", got, heardNats)
 	}
 }

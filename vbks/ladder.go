@@ -9,8 +9,6 @@ import (
 	"sort"
 	"strings"
 	"time"
-
-	"example.com/kestrel/vbks/belief"
 )
 
 const (
@@ -49,6 +47,10 @@ const (
 	fewNames = 6
 	// A slack below settledNats decides nothing more.
 	settledNats = 1
+	// Where kernels that were left out have recallShare of the belief in the end, those of recallLeast and
+	// more come back.
+	recallShare = 0.5
+	recallLeast = 0.01
 )
 
 // autoInducing reports whether the number of inducing inputs is the program's to
@@ -191,7 +193,12 @@ func (t *Trainer) limit(e *Evaluation, took time.Duration) {
 			live++
 		}
 	}
-	m, stay := t.rungs[t.rung+1], len(t.finalists())
+	m, stay := t.rungs[t.rung+1], 0
+	if t.recalls() {
+		stay = len(t.forgotten(e))
+	} else {
+		stay = len(t.finalists())
+	}
 	more, left := took.Seconds()*t.settings.growth(t.rows, live, t.m, stay, m), most-t.spent.Seconds()
 	if more <= left {
 		return
@@ -223,6 +230,9 @@ func (t *Trainer) climb(ctx context.Context) (undo func() error, err error) {
 	if !t.climbs() {
 		return undo, nil
 	}
+	if t.recalls() {
+		return t.recall(), nil
+	}
 	stay, err := t.farSighted(ctx, t.finalists())
 	if err != nil {
 		return undo, err
@@ -253,6 +263,71 @@ func (t *Trainer) climb(ctx context.Context) (undo func() error, err error) {
 		return func() error { return nil }, joined(err, undo())
 	}
 	return undo, nil
+}
+
+// forgotten are the kernels that were left out and have most of the belief, as many as take no
+// longer with the present inducing inputs than those did that were compared with them, or than all
+// kernels on the first rung; none where the others have most of it.
+func (t *Trainer) forgotten(e *Evaluation) (out []int) {
+	effort, err := t.settings.Effort(t.rows)
+	if err != nil || effort.Exact() {
+		return nil
+	}
+	share, live := 0.0, 0
+	for i := range e.Kernels {
+		k := &e.Kernels[i]
+		switch {
+		case k.Status == Live:
+			live++
+		case k.LeftOut:
+			if share += k.Posterior; k.Posterior >= recallLeast {
+				out = append(out, i)
+			}
+		}
+	}
+	if share < recallShare {
+		return nil
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(e.Kernels[b].Posterior, e.Kernels[a].Posterior) })
+	most := math.Max(effort.Work(t.rows, live, t.m), effort.Work(t.rows, t.atFirst(), t.rungs[0]))
+	return out[:sort.Search(len(out), func(i int) bool { return effort.Work(t.rows, i+1, t.m) > most })]
+}
+
+// lookBack plans an evaluation more where the ladder has ended and most of the belief is with kernels that
+// were left out on the way: of those what is known is a gap of then, which may have moved by as much
+// since as those of the others have.
+func (t *Trainer) lookBack(e *Evaluation) {
+	if !t.settings.autoInducing() || t.again > 0 || !t.settings.integrates() || !t.concluding(e.Index) ||
+		!t.told && t.rung+1 < len(t.rungs) || len(t.forgotten(e)) == 0 {
+		return
+	}
+	t.again, t.told = t.rung+1, false
+	t.rungs = append(slices.Clone(t.rungs[:t.again]), t.m)
+}
+
+// recalls reports whether the next rung, if there is one, is the one of lookBack.
+func (t *Trainer) recalls() bool { return t.again > 0 && t.rung+1 == t.again }
+
+// recall brings the kernels back that lookBack has planned an evaluation for. The others have been compared
+// with as many inducing inputs and stay as they are. It returns how to undo it.
+func (t *Trainer) recall() (undo func() error) {
+	back := t.forgotten(t.last)
+	undo = t.keep()
+	var names []string
+	for _, i := range back {
+		k := t.kernels[i]
+		k.status, k.reason, k.low = Live, "", 0
+		if k.state != nil {
+			k.state = k.state.unplaced()
+		}
+		names = append(names, k.id)
+	}
+	t.rung++
+	t.recalled = t.evaluation + 1
+	t.notices = append(slices.Clone(t.notices), Notice{Text: fmt.Sprintf(
+		"evaluation %d brings back, with %d inducing inputs, what was left out with fewer and has most of the belief: %s",
+		t.recalled, t.m, strings.Join(names, ", "))})
+	return undo
 }
 
 // keep returns what brings the trainer back to where it is now; in between there may be
@@ -363,98 +438,6 @@ func (t *Trainer) rungGain(sure float64) float64 {
 		return 0
 	}
 	return sure - before
-}
-
-// rungEnd is where a kernel stood when a rung was left.
-type rungEnd struct {
-	evaluation   int     // the last one on the rung
-	elbo, middle float64 // with the volume of the mode of then
-	drift        float64 // the error of its gap to the best one, without slack
-}
-
-// end finds where a kernel stood after an evaluation that was the last on its rung.
-func (k *kernel) end(evaluation int) (rungEnd, bool) {
-	i := slices.IndexFunc(k.ends, func(e rungEnd) bool { return e.evaluation == evaluation })
-	if i < 0 {
-		return rungEnd{}, false
-	}
-	return k.ends[i], true
-}
-
-// leave writes down where the kernels stand that were compared on a rung.
-func (t *Trainer) leave() {
-	var best *kernel
-	for _, k := range t.kernels {
-		if k.current(t.rows) && (best == nil || k.middle() > best.middle()) {
-			best = k
-		}
-	}
-	for _, k := range t.kernels {
-		if !k.current(t.rows) {
-			continue
-		}
-		drift := 0.0
-		if k != best {
-			drift = math.Hypot(k.drift(best, t.rows == t.data.Rows()), belief.PairedSE(k.terms, best.terms, t.rows))
-		}
-		end := rungEnd{t.evaluation, k.worth(), k.middle(), drift}
-		if t.nextRough() && k.heard.X != nil { // what else is known of it is of fewer inducing inputs
-			heard := k.heard.Value + k.volume
-			end, k.bounds = rungEnd{t.evaluation, heard, heard, heardNats}, nil
-		}
-		k.ends = append(slices.Clip(k.ends), end)
-	}
-}
-
-// members are the places of the kernels that the belief is over: those up to date,
-// and those that the ladder has left out.
-func (t *Trainer) members() (out []int) {
-	for i, k := range t.kernels {
-		if _, _, _, ok := t.standing(k); ok {
-			out = append(out, i)
-		}
-	}
-	return out
-}
-
-// standing is what the belief takes for a kernel's local ELBO, with its volume, and its slack. One
-// that was left out stays as far behind the foremost of those kernels that were
-// compared with it last and still are: with more inducing inputs all gain, and what
-// is known is its gap. That is the larger of the gaps in local ELBOs and between
-// the middles of what bounds allow; the error of then stays.
-func (t *Trainer) standing(k *kernel) (elbo, low, high float64, ok bool) {
-	low, high = k.slack()
-	if k.current(t.rows) {
-		return k.worth(), low, high, true
-	}
-	if k.left == 0 {
-		return 0, 0, 0, false
-	}
-	var then, now struct{ elbo, middle float64 }
-	own := k.ends[len(k.ends)-1]
-	for _, c := range t.kernels {
-		was, compared := c.end(own.evaluation)
-		if !compared || !c.current(t.rows) {
-			continue
-		}
-		if !ok {
-			then.elbo, then.middle, now.elbo, now.middle, ok = was.elbo, was.middle, c.worth(), c.middle(), true
-		}
-		then.elbo, then.middle = math.Max(then.elbo, was.elbo), math.Max(then.middle, was.middle)
-		now.elbo, now.middle = math.Max(now.elbo, c.worth()), math.Max(now.middle, c.middle())
-	}
-	behind := then.middle - own.middle
-	elbo = now.elbo - math.Max(behind, then.elbo-own.elbo)
-	middle, half := now.middle-behind, (high-low)/2
-	return elbo, middle - half - elbo, middle + half - elbo, ok
-}
-
-// driftThen is the drift with which a kernel was left out, 0 for others.
-func (k *kernel) driftThen(rows int) float64 {
-	if k.current(rows) || len(k.ends) == 0 {
-		return 0
-	}
-	return k.ends[len(k.ends)-1].drift
 }
 
 // light reports whether little depends on how often bounds of n rows with m inducing

@@ -236,6 +236,11 @@ func (l *loader) run(t *Trainer) {
 			rungs = append(slices.Clone(rungs[:t.rough]), known)
 			t.rungs = rungs
 		}
+		if v := l.optional("again", 1); v != nil {
+			t.again = l.whole("again", v[0], 1, len(rungs))
+			rungs = append(slices.Clone(rungs[:t.again]), t.m)
+			t.rungs = rungs
+		}
 		t.rung, t.told = l.whole("rung", v[0], 0, len(rungs)-1), v[1] != 0
 		if t.rung >= len(t.rungs) { // another machine had more room
 			t.rungs = rungs[:t.rung+1]

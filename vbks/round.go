@@ -39,7 +39,7 @@ func (t *Trainer) newRound(number int) (*round, error) {
 	r := &round{Trainer: t, number: number, n: n, outcomes: t.unknown(),
 		screen: t.spreadRows(n, ScreenRows), compared: t.spreadRows(n, rows), given: t.donors()}
 	for i, k := range t.kernels {
-		if k.status == Live {
+		if k.status == Live && !(number == t.recalled && k.current(n)) {
 			r.live = append(r.live, i)
 		}
 	}

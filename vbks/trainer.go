@@ -54,6 +54,8 @@ type Trainer struct {
 	rungs      []int  // numbers of inducing inputs, one after the other
 	rung       int    // place in them
 	rough      int    // the one that all rows came early on, for what fewer took for noise; 0: none
+	again      int    // the one that brings back what was left out, with as many inducing inputs as the one before; 0: none
+	recalled   int    // the evaluation on it, which only these take part in
 	told       bool   // more inducing inputs could change nothing
 	rows       int    // seen so far
 	compared   int    // inducing inputs of the last evaluation
@@ -494,7 +496,7 @@ func (t *Trainer) Reoptimize(c Change) error {
 		}
 		t.settings.Inducing = t.m
 		t.extra += t.rung // the evaluations of rungs that were climbed stay counted
-		t.rungs, t.rung, t.rough, t.told = []int{t.m}, 0, 0, false
+		t.rungs, t.rung, t.rough, t.again, t.told = []int{t.m}, 0, 0, 0, false
 	}
 	if c.Grow != "" {
 		if err := t.regrow(c.Grow == GrowOn); err != nil {

@@ -1,0 +1,191 @@
+package vbks
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"example.com/kestrel/internal/thorough"
+)
+
+// What is not known of kernels that were left out is by how much those have moved since that went on: of four
+// behind the best of then these are gaps of 10, 20, 30 and 40 that have become 7, 16 and, on the rung that the third
+// was left out of, 36; the fourth is the one in question.
+func TestMoved(t *testing.T) {
+	s := quickSettings("natural")
+	s.EvaluateEvery = 1
+	tr := trainerOn(t, 1, nil, trainingSeries(5, 40), s, "SE", "PER", "RQ", "LIN", "MATERN12")
+	next(t, tr)
+	evaluate := func(elbos ...float64) {
+		for i, v := range elbos {
+			tr.kernels[i].elbo, tr.kernels[i].bounds, tr.kernels[i].volume, tr.kernels[i].rows = v, nil, 0, tr.rows
+		}
+		tr.leave()
+		tr.evaluation++
+	}
+	out := func(i int) { tr.kernels[i].status, tr.kernels[i].left, tr.kernels[i].rows = Pruned, 128, 0 }
+	evaluate(-100, -110, -120, -130, -140)
+	out(4)
+	evaluate(-90, -98, -107, -126)
+	out(3)
+	for i, v := range []float64{-80, -87, -96} {
+		tr.kernels[i].elbo = v
+	}
+	want := math.Sqrt(5.0 / 3 * (3*3 + 4*4 + 6*6) / 3)
+	if got := tr.driftThen(tr.kernels[4]); math.Abs(got-want) > 1e-12 {
+		t.Errorf("moved by %v, want %v", got, want)
+	}
+	// Since the second evaluation: gaps of 8 and 17 that are 7 and 16.
+	if got, want := tr.driftThen(tr.kernels[3]), math.Sqrt(4.0/2*(1+1)/2); math.Abs(got-want) > 1e-12 {
+		t.Errorf("since the second evaluation by %v, want %v", got, want)
+	}
+	if got := tr.driftThen(tr.kernels[0]); got != 0 {
+		t.Errorf("of a kernel that is compared: %v", got)
+	}
+	// One that has come back tells what it has moved itself.
+	tr.kernels[3].status, tr.kernels[3].rows, tr.kernels[3].elbo = Live, tr.rows, -80-31
+	want = math.Sqrt(5.0 / 3 * (3*3 + 4*4 + 1*1) / 3)
+	if got := tr.driftThen(tr.kernels[4]); math.Abs(got-want) > 1e-12 {
+		t.Errorf("with one that has come back by %v, want %v", got, want)
+	}
+	// Where only the best has gone on nothing is known but what seemed to move then.
+	for i := 1; i < 4; i++ {
+		out(i)
+		tr.kernels[i].ends = nil
+	}
+	tr.kernels[4].ends[0].drift = 2.5
+	if got := tr.driftThen(tr.kernels[4]); got != 2.5 {
+		t.Errorf("alone: %v", got)
+	}
+}
+
+// ladder is a trainer of many rows, as its settings have it, before the last rung.
+func ladder(t *testing.T) (tr *Trainer, s Settings, exprs []string, data Training) {
+	t.Helper()
+	data = roughSeries(51, 150)
+	s = quickSettings("natural")
+	s.Inducing, s.FirstInducing, s.MostInducing, s.EvaluateEvery, s.Refine, s.AllRows = 0, 8, 32, 1, 0, 10
+	s.Errors = "integrate"
+	exprs = []string{"SE", "LIN", "PER", "PER+SE", "LIN+SE", "MATERN12", "RQ", "LIN+PER", "LIN*SE", "LIN+RQ", "PER*SE", "MATERN32"}
+	tr = trainerOn(t, 2, nil, data, s, exprs...)
+	for tr.evaluation < tr.Planned()-1 {
+		next(t, tr)
+	}
+	return tr, s, exprs, data
+}
+
+// Where kernels that were left out have most of the belief in the end they are compared with as many inducing
+// inputs as the others, which are not evaluated again. A run that is resumed before does the same, one that is
+// stopped in it is where it was.
+func TestLeftOutKernelsComeBack(t *testing.T) {
+	thorough.AnyInstructions(t)
+	slowWhenRacing(t)
+	tr, s, exprs, data := ladder(t)
+	var favoured []string
+	for _, k := range tr.kernels {
+		if k.left > 0 && len(favoured) < 2 { // as far ahead as nothing may be
+			end := &k.ends[len(k.ends)-1]
+			end.elbo, end.middle = end.elbo+500, end.middle+500
+			favoured = append(favoured, k.id)
+		}
+	}
+	if len(favoured) < 2 {
+		t.Fatalf("%d kernels were left out", len(favoured))
+	}
+	planned := tr.Planned()
+	before := next(t, tr)
+	if tr.Planned() != planned+1 || tr.Done() {
+		t.Fatalf("%d evaluations planned, %d before", tr.Planned(), planned)
+	}
+	arrays := tr.Checkpoint()
+
+	ctx, cancel := context.WithCancel(t.Context())
+	var steps atomic.Int32
+	tr.SetGate(func(context.Context) error {
+		if steps.Add(1) == 3 {
+			cancel()
+		}
+		return nil
+	})
+	if _, err := tr.Next(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v", err)
+	}
+	tr.SetGate(nil)
+	if tr.kernels[slices.IndexFunc(tr.kernels, func(k *kernel) bool { return k.id == favoured[0] })].status != Pruned || tr.Done() {
+		t.Error("what was cut off has left something")
+	}
+
+	after := next(t, tr)
+	if !tr.Done() || after.Inducing != before.Inducing || after.Index != before.Index+1 {
+		t.Errorf("evaluation %d of %d, M = %d, before %d", after.Index, tr.Planned(), after.Inducing, before.Inducing)
+	}
+	back := 0
+	for i, k := range after.Kernels {
+		was := before.Kernels[i]
+		switch {
+		case was.Status == Live && (k.Status != Live || k.ELBO != was.ELBO || !slices.Equal(k.Params, was.Params)):
+			t.Errorf("%s has changed: %+v, before %+v", k.ID, k, was)
+		case was.Status == Pruned && k.Status == Live:
+			back++
+			if !was.LeftOut || k.LeftOut || k.Rank == 0 || k.Evidence == nil {
+				t.Errorf("%s has come back: %+v, before %+v", k.ID, k, was)
+			}
+		}
+	}
+	told := slices.ContainsFunc(after.Notices, func(n Notice) bool {
+		return strings.Contains(n.Text, "brings back") && strings.Contains(n.Text, favoured[0]) && strings.Contains(n.Text, favoured[1])
+	})
+	if back < 2 || !told {
+		t.Errorf("%d kernels have come back, told %v: %+v", back, told, after.Notices)
+	}
+
+	dev := onCPU(1)
+	defer dev.Close()
+	again, err := Resume(t.Context(), dev, data, candidates(t, exprs...), []string{"x"}, s, arrays)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := next(t, again)
+	if again.Planned() != tr.Planned() || !again.Done() {
+		t.Errorf("resumed: %d evaluations planned, %d before", again.Planned(), tr.Planned())
+	}
+	for i := range after.Kernels {
+		a, b := after.Kernels[i], got.Kernels[i]
+		if a.Status != b.Status || a.ELBO != b.ELBO || a.Posterior != b.Posterior {
+			t.Errorf("%s: %+v, resumed %+v", a.ID, a, b)
+		}
+	}
+	// Further evaluations are of all that are compared.
+	if err := tr.Reoptimize(Change{Rounds: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if e := next(t, tr); e.Inducing != after.Inducing || !tr.Done() {
+		t.Errorf("evaluation %d with %d inducing inputs", e.Index, e.Inducing)
+	}
+	for i, k := range tr.kernels {
+		if k.status == Live && !k.current(tr.rows) || k.status == Live && len(k.past) > 1 && k.past[0].evaluation != tr.evaluation {
+			t.Errorf("kernel %d was not evaluated", i)
+		}
+	}
+}
+
+// Where those that are compared have most of the belief none comes back.
+func TestLeftOutKernelsStayOut(t *testing.T) {
+	thorough.AnyInstructions(t)
+	slowWhenRacing(t)
+	tr, _, _, _ := ladder(t)
+	for _, k := range tr.kernels {
+		if k.left > 0 {
+			end := &k.ends[len(k.ends)-1]
+			end.elbo, end.middle = end.elbo-1e6, end.middle-1e6
+		}
+	}
+	planned := tr.Planned()
+	if next(t, tr); tr.Planned() != planned || !tr.Done() {
+		t.Errorf("%d evaluations planned, %d before", tr.Planned(), planned)
+	}
+}
