@@ -192,6 +192,9 @@ type rungEnd struct {
 
 // end finds where a kernel stood after an evaluation that was the last on its rung.
 func (k *kernel) end(evaluation int) (rungEnd, bool) {
+	if k == nil {
+		return rungEnd{}, false
+	}
 	i := slices.IndexFunc(k.ends, func(e rungEnd) bool { return e.evaluation == evaluation })
 	if i < 0 {
 		return rungEnd{}, false
@@ -236,10 +239,10 @@ func (t *Trainer) members() (out []int) {
 }
 
 // standing is what the belief takes for a kernel's local ELBO, with its volume, and its slack. One
-// that was left out stays as far behind the foremost of those kernels that were
-// compared with it last and still are: with more inducing inputs all gain, and what
+// that was left out has moved as those have that were compared with it then, see moved. Where that is not known
+// it stays as far behind the foremost of those that still are compared: with more inducing inputs all gain, and what
 // is known is its gap. That is the larger of the gaps in local ELBOs and between
-// the middles of what bounds allow; the error of then stays.
+// the middles of what bounds allow.
 func (t *Trainer) standing(k *kernel) (elbo, low, high float64, ok bool) {
 	low, high = k.slack()
 	if k.current(t.rows) {
@@ -264,75 +267,84 @@ func (t *Trainer) standing(k *kernel) (elbo, low, high float64, ok bool) {
 	behind := then.middle - own.middle
 	elbo = now.elbo - math.Max(behind, then.elbo-own.elbo)
 	middle, half := now.middle-behind, (high-low)/2
+	if m, known := t.moved(own.evaluation); known {
+		middle = own.middle + m.middle
+		elbo = math.Min(own.elbo+m.elbo, middle)
+	}
 	return elbo, middle - half - elbo, middle + half - elbo, ok
 }
 
-// driftThen is the error of the gap of a kernel that was left out, but for slack; 0 for others: by how
-// much those have moved since that were compared with it then, or, where that is not known, what
-// seemed to move its own.
+// driftThen is the error of what standing says of a kernel that was left out, but for slack; 0 for others. Where it is
+// not known how others have moved it is what seemed to move its gap then.
 func (t *Trainer) driftThen(k *kernel) float64 {
 	if k.current(t.rows) || len(k.ends) == 0 {
 		return 0
 	}
 	end := k.ends[len(k.ends)-1]
-	if e, err := t.settings.Effort(t.rows); err == nil && !e.Exact() {
-		if moved, known := t.moved(end.evaluation); known {
-			return moved
-		}
+	if m, known := t.moved(end.evaluation); known {
+		return m.sd
 	}
 	return end.drift
 }
 
-// moved is by how much gaps have moved since an evaluation, the last one on a rung: those of the kernels
-// that went on to the next one, as far as they went, and of those that have come back, each beside one that
-// has gone all the way, the best of then. It is the standard deviation about 0 of another one, of which n
-// of them tell,
+// movement is by how much kernels have moved, in the mean, and how far another one may be from that.
+type movement struct{ elbo, middle, sd float64 }
+
+// moved is what has become since an evaluation, the last one on a rung, of the N kernels that went on to the next
+// one: of those that were left out later by what moved the best one since, too. With v_k from then to now, in the
+// middle of what bounds allow, another one has moved by v̄ ± sd,
 //
-//	√((n+2)/n · Σ D²/n)
+//	sd² = Σ(v_k − v̄)²/(N−1) · (1 + 1/N) · (N+1)/(N−1)
 //
-// as wide as Student's t is of n degrees of freedom; false where there is none.
-func (t *Trainer) moved(since int) (nats float64, known bool) {
-	last := 0
-	for _, k := range t.kernels {
-		if n := len(k.ends); n > 0 && k.current(t.rows) {
-			last = max(last, k.ends[n-1].evaluation)
-		}
+// the second factor for the mean, the third for Student's t of N−1 degrees of freedom. It is not known where fewer
+// than two went on, and of rows that are all gone through at every step, where calibrations were made without.
+func (t *Trainer) moved(since int) (m movement, known bool) {
+	if e, err := t.settings.Effort(t.rows); err != nil || e.Exact() {
+		return m, false
 	}
-	var best *kernel
-	var then rungEnd
-	for _, k := range t.kernels {
-		if !k.current(t.rows) || len(k.ends) == 0 || k.ends[len(k.ends)-1].evaluation != last {
+	best, last := (*kernel)(nil), 0
+	for _, k := range t.kernels { // the best of then of those that have gone furthest
+		then, ok := k.end(since)
+		if !ok || !k.current(t.rows) {
 			continue
 		}
-		if end, ok := k.end(since); ok && (best == nil || end.middle > then.middle) {
-			best, then = k, end
+		was, _ := best.end(since)
+		if at := k.ends[len(k.ends)-1].evaluation; at > last || at == last && then.middle > was.middle {
+			best, last = k, at
 		}
 	}
 	if best == nil {
-		return 0, false
+		return m, false
 	}
-	sum, n := 0.0, 0.0
+	var by []movement
+	sum := movement{}
 	for _, k := range t.kernels {
-		was, ok := k.end(since)
-		if !ok || k == best {
+		then, ok := k.end(since)
+		if !ok {
 			continue
 		}
-		own, of := k.middle(), best.middle()
+		v := movement{elbo: k.worth() - then.elbo, middle: k.middle() - then.middle}
 		if !k.current(t.rows) {
 			end := k.ends[len(k.ends)-1]
-			at, ok := best.end(end.evaluation)
+			of, ok := best.end(end.evaluation)
 			if !ok || end.evaluation == since {
 				continue
 			}
-			own, of = end.middle, at.middle
+			v = movement{elbo: end.elbo - then.elbo + best.worth() - of.elbo, middle: end.middle - then.middle + best.middle() - of.middle}
 		}
-		d := own - of - (was.middle - then.middle)
-		sum, n = sum+d*d, n+1
+		by = append(by, v)
+		sum.elbo, sum.middle = sum.elbo+v.elbo, sum.middle+v.middle
 	}
-	if n == 0 {
-		return 0, false
+	n := float64(len(by))
+	if n < 2 {
+		return m, false
 	}
-	return math.Sqrt((n + 2) / n * sum / n), true
+	m.elbo, m.middle = sum.elbo/n, sum.middle/n
+	for _, v := range by {
+		m.sd += (v.middle - m.middle) * (v.middle - m.middle) / (n - 1)
+	}
+	m.sd = math.Sqrt(m.sd * (1 + 1/n) * (n + 1) / (n - 1))
+	return m, true
 }
 
 // errors are the local ELBOs, with volumes, of the kernels that the belief is over, and their

@@ -9,12 +9,15 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"example.com/kestrel/internal/thorough"
 )
 
-// What is not known of kernels that were left out is by how much those have moved since that went on: of four
-// behind the best of then these are gaps of 10, 20, 30 and 40 that have become 7, 16 and, on the rung that the third
-// was left out of, 36; the fourth is the one in question.
+// What has become of kernels that were left out is told by those that went on: of five at -100 to -140 the first is
+// at -80 now, the second at -87, the third at -96; the fourth was left out on the second rung, when it had come
+// from -130 to -126 and the first to -90, which has gained 10 since; the fifth is the one in question.
 func TestMoved(t *testing.T) {
 	s := quickSettings("natural")
 	s.EvaluateEvery = 1
@@ -28,6 +31,16 @@ func TestMoved(t *testing.T) {
 		tr.evaluation++
 	}
 	out := func(i int) { tr.kernels[i].status, tr.kernels[i].left, tr.kernels[i].rows = Pruned, 128, 0 }
+	check := func(what string, i int, from float64, by ...float64) {
+		t.Helper()
+		n := float64(len(by))
+		mean := floats.Sum(by) / n
+		sd := stat.StdDev(by, nil) * math.Sqrt((1+1/n)*(n+1)/(n-1))
+		elbo, low, high, ok := tr.standing(tr.kernels[i])
+		if got := tr.driftThen(tr.kernels[i]); !ok || math.Abs(elbo-from-mean) > 1e-12 || low != 0 || high != 0 || math.Abs(got-sd) > 1e-12 {
+			t.Errorf("%s: %v ± %v (%v to %v), want %v ± %v", what, elbo, got, low, high, from+mean, sd)
+		}
+	}
 	evaluate(-100, -110, -120, -130, -140)
 	out(4)
 	evaluate(-90, -98, -107, -126)
@@ -35,31 +48,46 @@ func TestMoved(t *testing.T) {
 	for i, v := range []float64{-80, -87, -96} {
 		tr.kernels[i].elbo = v
 	}
-	want := math.Sqrt(5.0 / 3 * (3*3 + 4*4 + 6*6) / 3)
-	if got := tr.driftThen(tr.kernels[4]); math.Abs(got-want) > 1e-12 {
-		t.Errorf("moved by %v, want %v", got, want)
-	}
-	// Since the second evaluation: gaps of 8 and 17 that are 7 and 16.
-	if got, want := tr.driftThen(tr.kernels[3]), math.Sqrt(4.0/2*(1+1)/2); math.Abs(got-want) > 1e-12 {
-		t.Errorf("since the second evaluation by %v, want %v", got, want)
-	}
+	check("since the first evaluation", 4, -140, 20, 23, 24, 14)
+	check("since the second", 3, -126, 10, 11, 11)
 	if got := tr.driftThen(tr.kernels[0]); got != 0 {
 		t.Errorf("of a kernel that is compared: %v", got)
 	}
-	// One that has come back tells what it has moved itself.
-	tr.kernels[3].status, tr.kernels[3].rows, tr.kernels[3].elbo = Live, tr.rows, -80-31
-	want = math.Sqrt(5.0 / 3 * (3*3 + 4*4 + 1*1) / 3)
-	if got := tr.driftThen(tr.kernels[4]); math.Abs(got-want) > 1e-12 {
-		t.Errorf("with one that has come back by %v, want %v", got, want)
-	}
-	// Where only the best has gone on nothing is known but what seemed to move then.
+	// One that has come back tells where it has come to itself.
+	tr.kernels[3].status, tr.kernels[3].rows, tr.kernels[3].elbo = Live, tr.rows, -111
+	check("with one that has come back", 4, -140, 20, 23, 24, 19)
+	// Where only one has gone on the others stay as far behind it, and what seemed to move their gaps then is all that is known.
 	for i := 1; i < 4; i++ {
 		out(i)
 		tr.kernels[i].ends = nil
 	}
 	tr.kernels[4].ends[0].drift = 2.5
-	if got := tr.driftThen(tr.kernels[4]); got != 2.5 {
-		t.Errorf("alone: %v", got)
+	if elbo, _, _, ok := tr.standing(tr.kernels[4]); !ok || elbo != -120 || tr.driftThen(tr.kernels[4]) != 2.5 {
+		t.Errorf("alone: %v ± %v", elbo, tr.driftThen(tr.kernels[4]))
+	}
+}
+
+// Bounds may say more than local ELBOs of a kernel that was left out: its middle moves as middles do, and what it is
+// taken for where errors are ignored is the lesser one.
+func TestMovedWithinBounds(t *testing.T) {
+	s := quickSettings("natural")
+	s.EvaluateEvery = 1
+	tr := trainerOn(t, 1, nil, trainingSeries(5, 40), s, "SE", "PER", "RQ")
+	next(t, tr)
+	for i, b := range []Evidence{{-100, -90, true}, {-110, -80, true}, {-105, -103, true}} {
+		tr.kernels[i].elbo, tr.kernels[i].bounds, tr.kernels[i].volume = b.Lower, &b, 0
+	}
+	tr.leave()
+	tr.evaluation++
+	k := tr.kernels[2]
+	k.status, k.left, k.rows = Pruned, 128, 0
+	for i, b := range []Evidence{{-92, -92, true}, {-90, -90, true}} {
+		tr.kernels[i].elbo, tr.kernels[i].bounds = b.Lower, &b
+	}
+	// Local ELBOs have moved by 8 and 20, middles by 3 and 5.
+	elbo, low, high, ok := tr.standing(k)
+	if want := -104.0 + 4; !ok || elbo != want || elbo+low != want-1 || elbo+high != want+1 {
+		t.Errorf("%v, %v to %v, want %v ± 1", elbo, elbo+low, elbo+high, want)
 	}
 }
 
