@@ -2,11 +2,16 @@ package vbks
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/random"
 )
 
 const (
@@ -19,6 +24,12 @@ const (
 	// openNats, and after so many products.
 	openNats     = 0.02
 	mostProducts = 40
+	// Where bounds leave more than probedNats open the log determinant is estimated by so many probes and steps
+	// of Lanczos; it lies within probedErrors standard errors, which are themselves of few probes.
+	probedNats   = 1
+	probes       = 8
+	lanczosSteps = 20
+	probedErrors = 4
 )
 
 // conjugate finds the quadratic term of one kernel's log evidence by products
@@ -29,6 +40,13 @@ const (
 //
 // (Artemev, Burt and van der Wilk 2021, section 3.2); v comes from conjugate
 // gradients preconditioned by Q̂, which begin at its own solution.
+//
+// What the log determinant is above that of Q̂ the same products tell of probes beside v, u uniform on the sphere:
+//
+//	log|K̂| − log|Q̂| = tr log H = n E[uᵀ log(H) u],   H = Q̂^−½ K̂ Q̂^−½
+//
+// by the tridiagonal matrices that conjugate gradients make of H, stochastic Lanczos quadrature (Ubaru, Chen and Saad,
+// SIAM J. Matrix Anal. Appl. 2017; as in Gardner, Pleiss, Bindel, Weinberger and Wilson, NeurIPS 2018).
 type conjugate struct {
 	ln    device.Lane
 	ks    device.Kernels
@@ -37,102 +55,249 @@ type conjugate struct {
 	noise float64
 	rows  int // of k(X,X) at a time
 
-	theta, a, prec, kxx, long, short, part device.Array
-	whole                                  bool // kxx holds all of k(X,X)
+	theta, a, prec, kxx, long, short, part device.Array // long is n x width
+	whole                                  bool         // kxx holds all of k(X,X)
 }
 
-// product returns K̂p. stop is asked between parts of k(X,X), which of many rows are much work.
-func (c *conjugate) product(p []float64, stop stopped) ([]float64, error) {
+// put writes columns side by side into an array.
+func (c *conjugate) put(to device.Array, columns [][]float64) {
+	if len(columns) == 1 {
+		c.ln.Write(to, 0, columns[0])
+		return
+	}
+	rows, width := len(columns[0]), len(columns)
+	flat := make([]float64, rows*width)
+	for j, column := range columns {
+		for i, v := range column {
+			flat[i*width+j] = v
+		}
+	}
+	c.ln.Write(to, 0, flat)
+}
+
+// get reads columns from an array, into those from row from on.
+func (c *conjugate) get(from device.Array, columns [][]float64, first, rows int) error {
+	width := len(columns)
+	if width == 1 {
+		return c.ln.Read(from, 0, columns[0][first:first+rows])
+	}
+	flat := make([]float64, rows*width)
+	if err := c.ln.Read(from, 0, flat); err != nil {
+		return err
+	}
+	for j, column := range columns {
+		for i := range rows {
+			column[first+i] = flat[i*width+j]
+		}
+	}
+	return nil
+}
+
+func empty(columns [][]float64) [][]float64 {
+	out := make([][]float64, len(columns))
+	for j := range out {
+		out[j] = make([]float64, len(columns[0]))
+	}
+	return out
+}
+
+// product returns K̂p of columns p. stop is asked between parts of k(X,X), which of many rows are much work.
+func (c *conjugate) product(p [][]float64, stop stopped) ([][]float64, error) {
 	sub := []int{0}
-	c.ln.Write(c.long, 0, p)
-	out := make([]float64, len(p))
-	for from := 0; from < len(p); from += c.rows {
+	c.put(c.long, p)
+	out := empty(p)
+	for from := 0; from < len(c.y); from += c.rows {
 		if err := stop.ask(); err != nil {
 			return nil, err
 		}
 		rows := c.x
-		rows.From, rows.To = from, min(from+c.rows, len(p))
+		rows.From, rows.To = from, min(from+c.rows, len(c.y))
 		if !c.whole {
 			c.ln.Kernel(sub, c.ks, c.theta, rows, c.x, c.kxx)
 		}
 		c.ln.Gemm(sub, false, false, 1, c.kxx, c.long, 0, c.part)
-		if err := c.ln.Read(c.part, 0, out[rows.From:rows.To]); err != nil {
+		if err := c.get(c.part, out, rows.From, rows.To-rows.From); err != nil {
 			return nil, err
 		}
 	}
-	floats.AddScaled(out, c.noise, p)
+	for j := range out {
+		floats.AddScaled(out[j], c.noise, p[j])
+	}
 	return out, nil
 }
 
-// precondition returns Q̂⁻¹r = (r − AᵀB⁻¹Ar/σ²)/σ².
-func (c *conjugate) precondition(r []float64) ([]float64, error) {
+// precondition returns Q̂⁻¹r = (r − AᵀB⁻¹Ar/σ²)/σ² of columns r.
+func (c *conjugate) precondition(r [][]float64) ([][]float64, error) {
 	sub := []int{0}
-	c.ln.Write(c.long, 0, r)
+	c.put(c.long, r)
 	c.ln.Gemm(sub, false, false, 1, c.a, c.long, 0, c.short)
 	c.ln.Solve(sub, false, c.prec, c.short)
 	c.ln.Solve(sub, true, c.prec, c.short)
 	c.ln.Gemm(sub, true, false, 1, c.a, c.short, 0, c.long)
-	out := make([]float64, len(r))
-	if err := c.ln.Read(c.long, 0, out); err != nil {
+	out := empty(r)
+	if err := c.get(c.long, out, 0, len(c.y)); err != nil {
 		return nil, err
 	}
-	for i, v := range out {
-		out[i] = (r[i] - v/c.noise) / c.noise
+	for j := range out {
+		for i, v := range out[j] {
+			out[j][i] = (r[j][i] - v/c.noise) / c.noise
+		}
 	}
 	return out, nil
 }
 
-// quadratic returns ½vᵀ(y + r) and ½rᵀQ̂⁻¹r. stop is asked within every product.
-func (c *conjugate) quadratic(stop stopped) (value, open float64, err error) {
-	v, err := c.precondition(c.y)
-	if err != nil {
-		return 0, 0, err
-	}
-	residual := func() ([]float64, error) {
-		r, err := c.product(v, stop)
-		if err == nil {
-			floats.SubTo(r, c.y, r)
+// probe draws columns with covariance Q̂, Aᵀu + σw with u and w normal, m and n of them.
+func (c *conjugate) probe(rng *rand.Rand, width, m int) ([][]float64, error) {
+	out, u := make([][]float64, width), make([][]float64, width)
+	for j := range out {
+		u[j], out[j] = make([]float64, m), make([]float64, len(c.y))
+		for i := range u[j] {
+			u[j][i] = rng.NormFloat64()
 		}
-		return r, err
 	}
-	r, err := residual()
+	c.put(c.short, u)
+	c.ln.Gemm([]int{0}, true, false, 1, c.a, c.short, 0, c.long)
+	if err := c.get(c.long, out, 0, len(c.y)); err != nil {
+		return nil, err
+	}
+	for j := range out {
+		for i := range out[j] {
+			out[j][i] += math.Sqrt(c.noise) * rng.NormFloat64()
+		}
+	}
+	return out, nil
+}
+
+// lanczos is what conjugate gradients have made of a probe: step lengths, and by what the residual has shrunk.
+type lanczos struct{ alpha, beta []float64 }
+
+// log is e₁ᵀ log(T) e₁ of the tridiagonal matrix T of them.
+func (l *lanczos) log() float64 {
+	k := len(l.alpha)
+	t := mat.NewSymDense(k, nil)
+	for i, a := range l.alpha {
+		d := 1 / a
+		if i > 0 {
+			d += l.beta[i-1] / l.alpha[i-1]
+			t.SetSym(i-1, i, math.Sqrt(l.beta[i-1])/l.alpha[i-1])
+		}
+		t.SetSym(i, i, d)
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(t, true) {
+		return math.NaN()
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	sum := 0.0
+	for i, v := range eigen.Values(nil) {
+		sum += vectors.At(0, i) * vectors.At(0, i) * math.Log(math.Max(v, 1)) // no eigenvalue of H is below 1
+	}
+	return sum
+}
+
+// quadratic returns ½vᵀ(y + r) and ½rᵀQ̂⁻¹r, and of each of some probes e₁ᵀ log(T) e₁. stop is asked within every product.
+func (c *conjugate) quadratic(probes [][]float64, stop stopped) (value, open float64, logs []float64, err error) {
+	first, err := c.precondition(append([][]float64{c.y}, probes...))
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, nil, err
+	}
+	v := first[0]
+	residual := func() ([]float64, error) {
+		at := empty(first)
+		at[0] = v
+		r, err := c.product(at, stop)
+		if err != nil {
+			return nil, err
+		}
+		floats.SubTo(r[0], c.y, r[0])
+		return r[0], nil
+	}
+	left, err := residual()
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	r := [][]float64{left}
+	for _, p := range probes {
+		r = append(r, slices.Clone(p))
 	}
 	z, err := c.precondition(r)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, nil, err
 	}
-	p := append([]float64(nil), z...)
-	rz := floats.Dot(r, z)
-	for i := 0; i < mostProducts && 0.5*rz > openNats; i++ {
+	p, rz := empty(z), make([]float64, len(z))
+	for j := range z {
+		copy(p[j], z[j])
+		rz[j] = floats.Dot(r[j], z[j])
+	}
+	steps := make([]lanczos, len(probes))
+	begun := slices.Clone(rz)
+	going := func(i, j int) bool {
+		if j == 0 {
+			return i < mostProducts && 0.5*rz[0] > openNats
+		}
+		return i < lanczosSteps && len(steps[j-1].alpha) == i && rz[j] > 1e-14*begun[j]
+	}
+	for i := 0; ; i++ {
+		any := false
+		for j := range p {
+			if any = any || going(i, j); !going(i, j) {
+				clear(p[j])
+			}
+		}
+		if !any {
+			break
+		}
 		kp, err := c.product(p, stop)
 		if err != nil {
-			return 0, 0, err
+			return 0, 0, nil, err
 		}
-		step := rz / floats.Dot(p, kp)
-		floats.AddScaled(v, step, p)
-		floats.AddScaled(r, -step, kp)
+		moved := make([]bool, len(p))
+		for j := range p {
+			if moved[j] = going(i, j); !moved[j] {
+				continue
+			}
+			step := rz[j] / floats.Dot(p[j], kp[j])
+			if j == 0 {
+				floats.AddScaled(v, step, p[0])
+			} else {
+				steps[j-1].alpha = append(steps[j-1].alpha, step)
+			}
+			floats.AddScaled(r[j], -step, kp[j])
+		}
 		if z, err = c.precondition(r); err != nil {
-			return 0, 0, err
+			return 0, 0, nil, err
 		}
-		before := rz
-		rz = floats.Dot(r, z)
-		floats.Scale(rz/before, p)
-		floats.Add(p, z)
+		for j := range p {
+			if !moved[j] {
+				continue
+			}
+			before := rz[j]
+			rz[j] = floats.Dot(r[j], z[j])
+			if j > 0 {
+				steps[j-1].beta = append(steps[j-1].beta, rz[j]/before)
+			}
+			floats.Scale(rz[j]/before, p[j])
+			floats.Add(p[j], z[j])
+		}
 	}
 	// The recurrence's residual drifts from v's: the bounds are v's.
-	if r, err = residual(); err != nil {
-		return 0, 0, err
+	if r[0], err = residual(); err != nil {
+		return 0, 0, nil, err
 	}
 	if z, err = c.precondition(r); err != nil {
-		return 0, 0, err
+		return 0, 0, nil, err
 	}
-	return 0.5 * (floats.Dot(v, c.y) + floats.Dot(v, r)), 0.5 * math.Max(0, floats.Dot(r, z)), nil
+	for j := range steps {
+		logs = append(logs, steps[j].log())
+	}
+	return 0.5 * (floats.Dot(v, c.y) + floats.Dot(v, r[0])), 0.5 * math.Max(0, floats.Dot(r[0], z[0])), logs, nil
 }
 
 // tighten replaces a kernel's bounds by those of products with all of k(X,X),
-// where they are better. What a kernel's white noise has on the diagonal is seen
+// where they are better. Where that leaves much open of rows that are not all gone through at every step, the log
+// determinant is where probes say it is, within so many standard errors: what bounds it alone are the trace above and
+// that of Q̂ below, thousands of nats apart of rough kernels. What a kernel's white noise has on the diagonal is seen
 // only where k(X,X) is one matrix: without that it keeps its bounds.
 func (u *unit) tighten(i int, known Evidence, prior float64) (Evidence, error) {
 	n, program, free := u.order.Rows, u.model(i).program, u.outcomes[i].State.Free
@@ -164,7 +329,11 @@ func (u *unit) tighten(i int, known Evidence, prior float64) (Evidence, error) {
 	freeVector, factor, info, sum := array(1, ks.Free()), array(1, 1), array(1, 1), array(1, 1)
 	l, q, kdiag := array(m, m), array(m, m), array(1, n)
 	c.theta, c.a, c.prec = array(1, ks.Params()), array(m, n), array(m, m)
-	c.kxx, c.long, c.short, c.part = array(c.rows, n), array(n, 1), array(m, 1), array(c.rows, 1)
+	width := 1
+	if e, err := u.settings.Effort(n); err == nil && !e.Exact() && known.Slack() > probedNats {
+		width += probes
+	}
+	c.kxx, c.long, c.short, c.part = array(c.rows, n), array(n, width), array(m, width), array(c.rows, width)
 	if err != nil {
 		return known, err
 	}
@@ -204,7 +373,15 @@ func (u *unit) tighten(i int, known Evidence, prior float64) (Evidence, error) {
 	if failed[0] != 0 {
 		return known, nil
 	}
-	value, open, err := c.quadratic(u.stop)
+	var probed [][]float64
+	if width > 1 {
+		// The same for all kernels, whose gaps they then say more of.
+		if probed, err = c.probe(random.Stream(u.settings.Seed, "log determinant", u.order.Number), width, m); err != nil {
+			return known, err
+		}
+		probed = probed[:probes] // beside y
+	}
+	value, open, logs, err := c.quadratic(probed, u.stop)
 	if err != nil {
 		return known, err
 	}
@@ -216,6 +393,12 @@ func (u *unit) tighten(i int, known Evidence, prior float64) (Evidence, error) {
 	rows := float64(n)
 	upper := -0.5*rows*math.Log(2*math.Pi*c.noise) - half[0] - value + prior
 	better := Evidence{upper - open - 0.5*rows*math.Log1p(rest/(rows*c.noise)), upper, true}
+	if len(logs) > 0 {
+		mean, sd := stat.MeanStdDev(logs, nil)
+		above, error := 0.5*rows*mean, probedErrors*0.5*rows*sd/math.Sqrt(float64(len(logs)))
+		better.Lower = math.Max(better.Lower, upper-open-above-error)
+		better.Upper = math.Max(better.Lower, math.Min(upper, upper-above+error))
+	}
 	if !better.known() {
 		return known, nil
 	}
