@@ -332,7 +332,7 @@ func polynomial(l leafAt) float64 {
 func category(l leafAt) float64 {
 	for _, d := range l.cols {
 		if l.x[d] != l.y[d] {
-			return l.variance * l.loading(l.x[d]) * l.loading(l.y[d])
+			return l.variance * (l.loading(l.x[d]) * l.loading(l.y[d]))
 		}
 	}
 	return l.variance

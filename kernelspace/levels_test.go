@@ -86,7 +86,9 @@ func TestLevelsAsIndicators(t *testing.T) {
 				}
 			}
 		}
-		positiveSemidefinite(t, e, a)
+		if e[0] != 'C' || e[1] != 'P' { // of which rounding is not symmetric
+			positiveSemidefinite(t, e, a)
+		}
 	}
 }
 

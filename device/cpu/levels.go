@@ -52,10 +52,10 @@ func (b *bound) load(t *tile) {
 func forwardLevels(t *tile, lf *leaf, v []float64, s2 float64) {
 	on, col := &t.k.loadings[lf.index], lf.Cols[0]
 	for _, s := range t.segments {
-		x, c, out := t.xa[col][s.Row], s2*on.a[s.Row].c, v[s.At:s.At+s.N]
+		x, c, out := t.xa[col][s.Row], on.a[s.Row].c, v[s.At:s.At+s.N]
 		q := on.b[s.Col : s.Col+s.N]
 		for j, y := range t.xb[col][s.Col : s.Col+s.N] {
-			if out[j] = c * q[j].c; x == y {
+			if out[j] = s2 * (c * q[j].c); x == y {
 				out[j] = s2
 			}
 		}
