@@ -13,6 +13,7 @@ type TableColumn struct {
 	Quantity bool // near values are alike
 	Levels   bool // it may be levels of a category; of few numbers both
 	Tells    bool // it seems to say something of the target
+	Alike    bool // it has some levels of enough rows each, of which a few may be alike
 }
 
 // How much of a table its space takes up, whatever it has.
@@ -101,7 +102,7 @@ func (s *tableSpace) pairs(columns []TableColumn, together [][2]int, own, alone 
 // say of the target: 20 to 60 of them, however many columns there are. The first columns have
 // terms of their own, a curve or a line each, and levels an effect each; then there are fewer and more
 // of these, up to one for each of eight numbers, products of two, what repeats along time, and kernels on all quantities
-// at once with a length scale for each.
+// at once with a length scale for each. Of one category the levels have a length each in some, too.
 //
 // together are pairs of columns that seem to say more than their sum, the surest first: these
 // are the products, one by one and then more and more of them, and of three columns where each pair of them is
@@ -110,6 +111,7 @@ func Table(columns []TableColumn, together [][2]int) []string {
 	s := &tableSpace{seen: map[string]bool{}}
 	var told, further, quantities, cats, others []string
 	var times []string
+	lengths := ""                       // the first category of levels that may be alike, with a length for each
 	own := make([]string, len(columns)) // the term of each by itself: a curve or levels
 	for i, c := range columns {
 		name := column{name: c.Name}.text(false)
@@ -128,6 +130,9 @@ func Table(columns []TableColumn, together [][2]int) []string {
 		switch {
 		case c.Levels && c.Tells && len(cats) < mostCats:
 			cats = append(cats, "CAT["+name+"]")
+			if c.Alike && lengths == "" {
+				lengths = "CAT[" + name + ";ard]"
+			}
 		case c.Quantity && !c.Levels && c.Tells && len(told) < mostTerms:
 			told = append(told, name)
 		case c.Quantity && !c.Levels && c.Tells && len(told)+len(further) < mostAdded:
@@ -199,6 +204,14 @@ func Table(columns []TableColumn, together [][2]int) []string {
 			with(se(told), other+"*"+c)
 		}
 	}
+	// Levels of which some are alike.
+	if lengths != "" {
+		plain := strings.Replace(lengths, ";ard]", "]", 1)
+		s.add(slices.Concat(se(told), []string{lengths}, slices.DeleteFunc(slices.Clone(cats), func(c string) bool { return c == plain }))...)
+		for _, n := range told[:min(1, len(told))] {
+			with(se(told), "SE["+n+"]*"+lengths)
+		}
+	}
 	// What repeats along time, and what wanders.
 	for _, t := range times[:min(1, len(times))] {
 		rest := slices.DeleteFunc(slices.Clone(told), func(n string) bool { return n == t })
@@ -228,6 +241,9 @@ func Table(columns []TableColumn, together [][2]int) []string {
 		with(se(told), "MATERN32"+suffix)
 		if len(cats) > 0 {
 			with(nil, "SE"+suffix+"*("+cats[0]+"+CONST)")
+		}
+		if lengths != "" {
+			s.add("SE" + suffix + "*" + lengths)
 		}
 	}
 	return s.texts
