@@ -98,6 +98,42 @@ func (s *tableSpace) pairs(columns []TableColumn, together [][2]int, own, alone 
 	}
 }
 
+// alike finds the first category of which some levels may be alike, among those that have terms or else in a pair:
+// with a length for each level, as it is, and the curve that each may have, that of the pair; "" where there is none.
+func alike(columns []TableColumn, together [][2]int, own, cats, curves []string) (lengths, category, curve string) {
+	if len(curves) > 0 {
+		curve = curves[0]
+	}
+	found := -1
+	for i, c := range columns {
+		if found < 0 && c.Levels && c.Alike && slices.Contains(cats, own[i]) {
+			found = i
+		}
+	}
+	for _, p := range together {
+		for _, side := range [][2]int{{p[0], p[1]}, {p[1], p[0]}} {
+			a, b := side[0], side[1]
+			if (found < 0 || found == a && curve == "") && columns[a].Levels && columns[a].Alike && columns[b].Quantity && !columns[b].Levels {
+				found, curve = a, own[b]
+			}
+		}
+	}
+	if found < 0 {
+		return "", "", ""
+	}
+	return strings.TrimSuffix(own[found], "]") + ";ard]", own[found], curve
+}
+
+// merged are terms, each once.
+func merged(lists ...[]string) (out []string) {
+	for _, t := range slices.Concat(lists...) {
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 // Table returns kernels for a table with several inputs, in the order of what they seem to
 // say of the target: 20 to 60 of them, however many columns there are. The first columns have
 // terms of their own, a curve or a line each, and levels an effect each; then there are fewer and more
@@ -111,7 +147,6 @@ func Table(columns []TableColumn, together [][2]int) []string {
 	s := &tableSpace{seen: map[string]bool{}}
 	var told, further, quantities, cats, others []string
 	var times []string
-	lengths := ""                       // the first category of levels that may be alike, with a length for each
 	own := make([]string, len(columns)) // the term of each by itself: a curve or levels
 	for i, c := range columns {
 		name := column{name: c.Name}.text(false)
@@ -130,9 +165,6 @@ func Table(columns []TableColumn, together [][2]int) []string {
 		switch {
 		case c.Levels && c.Tells && len(cats) < mostCats:
 			cats = append(cats, "CAT["+name+"]")
-			if c.Alike && lengths == "" {
-				lengths = "CAT[" + name + ";ard]"
-			}
 		case c.Quantity && !c.Levels && c.Tells && len(told) < mostTerms:
 			told = append(told, name)
 		case c.Quantity && !c.Levels && c.Tells && len(told)+len(further) < mostAdded:
@@ -205,11 +237,12 @@ func Table(columns []TableColumn, together [][2]int) []string {
 		}
 	}
 	// Levels of which some are alike.
+	lengths, category, curve := alike(columns, together, own, cats, se(told))
 	if lengths != "" {
-		plain := strings.Replace(lengths, ";ard]", "]", 1)
-		s.add(slices.Concat(se(told), []string{lengths}, slices.DeleteFunc(slices.Clone(cats), func(c string) bool { return c == plain }))...)
-		for _, n := range told[:min(1, len(told))] {
-			with(se(told), "SE["+n+"]*"+lengths)
+		others := slices.DeleteFunc(slices.Clone(cats), func(c string) bool { return c == category })
+		s.add(slices.Concat(se(told), []string{lengths}, others)...)
+		if curve != "" {
+			s.add(merged(se(told), cats, []string{category, curve, curve + "*" + lengths})...)
 		}
 	}
 	// What repeats along time, and what wanders.

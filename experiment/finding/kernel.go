@@ -312,7 +312,7 @@ func (w *speller) head(l *wordLeaf, c *kernelspace.Component) string {
 // someAlike says of levels with a length each that they may have something in common.
 func someAlike(l *wordLeaf) string {
 	if l.Op == kernelspace.OpLevels {
-		return " (some alike)"
+		return ", some alike"
 	}
 	return ""
 }
