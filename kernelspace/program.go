@@ -7,8 +7,8 @@ package kernelspace
 // length scales (1, or one per entry of Cols under ARD; of Levels one per level); then for RQ its
 // shape α, for PER and Cos NumPeriod periods (1, or one per entry of Cols),
 // for Poly its offset c, for RW and IRW the distance h of their origin before 0.
-// Const, White and Cat have a variance only, Cos, RW and IRW no length scale. Step has its place, as PlaceOf reads it, and its width, and no
-// variance; it is on the stack to be found.
+// Const, White and Cat have a variance only, Cos, RW and IRW no length scale. Step has its
+// place, as PlaceOf reads it, and its width, and no variance; it is on the stack to be found.
 type Instr struct {
 	Op        Op        // what it does
 	Arity     int       // operands of OpAdd, OpMul and OpChange

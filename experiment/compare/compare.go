@@ -148,8 +148,8 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 			"compare.random_seeds=%d to keep them",
 			words.Count(was.SeedsDrawn(), "seed"), v.SeedsDrawn(), was.SeedsDrawn()))
 	}
-	m := &Comparing{Comparison: Comparison{Config: c, Path: dir}, options: o, space: space, known: map[string]*finishedRun{}, inputs: subject.Options(),
-		dir: taken, maker: series.Maker{Cores: c.Device.Cores, Say: o.Say, Disk: c.Disk, Files: opened()},
+	m := &Comparing{Comparison: Comparison{Config: c, Path: dir}, options: o, space: space, known: map[string]*finishedRun{},
+		inputs: subject.Options(), dir: taken, maker: series.Maker{Cores: c.Device.Cores, Say: o.Say, Disk: c.Disk, Files: opened()},
 		making: map[string]chan struct{}{}}
 	if err := taken.Owner.ReplaceFile(record.ConfigFile,
 		[]byte("# Compared by kestrel "+record.ReadBuild().String()+".\n\n"+c.TOML())); err != nil {

@@ -59,7 +59,8 @@ func TestLevelsOfColumns(t *testing.T) {
 	if got := strings.Join(names, ","); !strings.Contains(got, want) {
 		t.Errorf("hyperparameters %s", got)
 	}
-	if start := (&record.Start{Data: datasets.Describe(j.Data, j.Scaler), Kernels: []record.KernelInfo{info}}); len(start.Levels(2)) != 3 || start.Levels(0) != nil {
+	start := &record.Start{Data: datasets.Describe(j.Data, j.Scaler), Kernels: []record.KernelInfo{info}}
+	if len(start.Levels(2)) != 3 || start.Levels(0) != nil {
 		t.Errorf("of the record kinds have %v levels", start.Levels(2))
 	}
 	must.OK(t, j.Close())

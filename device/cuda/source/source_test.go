@@ -43,7 +43,8 @@ func TestConstantsMatch(t *testing.T) {
 		"op_se": kernelspace.OpSE, "op_rq": kernelspace.OpRQ, "op_lin": kernelspace.OpLIN, "op_per": kernelspace.OpPER,
 		"op_matern12": kernelspace.OpMatern12, "op_matern32": kernelspace.OpMatern32, "op_matern52": kernelspace.OpMatern52,
 		"op_white": kernelspace.OpWhite, "op_const": kernelspace.OpConst, "op_poly": kernelspace.OpPoly, "op_cos": kernelspace.OpCos,
-		"op_rw": kernelspace.OpRW, "op_irw": kernelspace.OpIRW, "op_cat": kernelspace.OpCat, "op_levels": kernelspace.OpLevels, "op_step": kernelspace.OpStep,
+		"op_rw": kernelspace.OpRW, "op_irw": kernelspace.OpIRW, "op_cat": kernelspace.OpCat, "op_levels": kernelspace.OpLevels,
+		"op_step": kernelspace.OpStep,
 		"op_add": kernelspace.OpAdd, "op_mul": kernelspace.OpMul, "op_change": kernelspace.OpChange,
 	}
 	if len(names) != len(want) || len(operations) != len(want) {
