@@ -108,7 +108,7 @@ type Kernel struct {
 // Step is an instruction of a kernel in postfix form: a leaf, whose parameters begin at
 // theta[at], or what combines the last ones.
 type Step struct {
-	Do      string    `json:"do"` // a base kernel's name, "levels" of CAT with lengths; "step"; "+", "*" of the last count ones; "change" of the last three
+	Do      string    `json:"do"` // a base kernel's name, or "levels", "step"; "+", "*" of the last count ones; "change" of the last three
 	At      int       `json:"at,omitempty"`
 	Columns []int     `json:"columns,omitempty"` // from 0
 	Scales  int       `json:"scales,omitempty"`  // number of length scales

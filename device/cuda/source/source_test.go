@@ -45,7 +45,7 @@ func TestConstantsMatch(t *testing.T) {
 		"op_white": kernelspace.OpWhite, "op_const": kernelspace.OpConst, "op_poly": kernelspace.OpPoly, "op_cos": kernelspace.OpCos,
 		"op_rw": kernelspace.OpRW, "op_irw": kernelspace.OpIRW, "op_cat": kernelspace.OpCat, "op_levels": kernelspace.OpLevels,
 		"op_step": kernelspace.OpStep,
-		"op_add": kernelspace.OpAdd, "op_mul": kernelspace.OpMul, "op_change": kernelspace.OpChange,
+		"op_add":  kernelspace.OpAdd, "op_mul": kernelspace.OpMul, "op_change": kernelspace.OpChange,
 	}
 	if len(names) != len(want) || len(operations) != len(want) {
 		t.Fatalf("operations %v in the sources, %v here", names, operations)
