@@ -82,12 +82,16 @@ def tables(folder):
             yield kind, rows, [n.removesuffix(".csv") for n in names]
 
 
+def finished(folder, name, which):
+    return os.path.exists(f"{folder}/{name}-{which}/model.kestrel")
+
+
 def run(folder, kestrel):
     for _, _, names in tables(folder):
         for name in names:
             for which, kernels in (("plain", PLAIN), ("both", PLAIN + MORE)):
                 to = f"{folder}/{name}-{which}"
-                if not os.path.exists(f"{to}/metrics.csv"):
+                if not finished(folder, name, which):
                     settings = ['data.inputs=["x","kind"]', f"data.test={HELD_OUT}", "data.split_by=rows",
                                 "kernels.expressions=" + ",".join(kernels)]
                     subprocess.run([kestrel, "run", f"{folder}/{name}.csv", "--quiet", "--out", to,
@@ -102,7 +106,7 @@ def nlpd(folder, name, which):
 def score(folder):
     all_differences = {}
     for kind, rows, names in tables(folder):
-        done = [n for n in names if all(os.path.exists(f"{folder}/{n}-{w}/metrics.csv") for w in ("plain", "both"))]
+        done = [n for n in names if all(finished(folder, n, w) for w in ("plain", "both"))]
         if not done:
             continue
         pairs = [(nlpd(folder, n, "plain"), nlpd(folder, n, "both")) for n in done]
