@@ -31,7 +31,12 @@ const (
 	OpIRW                // σ² Σ_d m_d²(3M_d − m_d)/6, see integratedRandomWalk
 	OpCat                // σ² if all columns are the same, else 0
 	OpStep               // nothing: place and width of the OpChange that takes it as its first operand
+	OpLevels             // σ² if the column is the same, else σ² c c′ with c = exp(−1/2ℓ²) of either level
 )
+
+// ByLevel reports whether an operation takes columns as levels of a category: between two of them
+// there is nothing.
+func (o Op) ByLevel() bool { return o == OpCat || o == OpLevels }
 
 // What combines is numbered far from the leaves, between which and OpAdd lie
 // operations that nobody has code for.
@@ -75,6 +80,7 @@ const (
 	scaleInput                    // lengths that x − x′ is measured in
 	scalePhase                    // numbers without a unit
 	scaleAmplitude                // they enter as x·x′/ℓ² only, which the variance scales, too
+	scaleLevel                    // numbers without a unit, one for each level, where "ard" asks for them
 )
 
 // baseInfo describes a base kernel: its canonical name, its letter in the
@@ -177,9 +183,10 @@ var bases = [numBases + 1]baseInfo{
 	},
 	baseCAT: {
 		name: "CAT", letter: "cat", synonyms: []string{"CATEGORY", "LEVELS"},
-		about: "levels of a category, none nearer to another: σ² where both points have the same, else 0",
+		about: "levels of a category, none nearer to another: σ² where both points have the same, else 0; " +
+			"with [a;ard] else σ² exp(−1/2ℓ²−1/2ℓ′²)",
 		plain: "levels of a text, each with an effect of its own",
-		op:    OpCat, value: category,
+		op:    OpCat, scale: scaleLevel, value: category,
 	},
 	baseConst: {
 		name: "CONST", letter: "c", synonyms: []string{"CONSTANT", "BIAS"},
@@ -318,13 +325,26 @@ func polynomial(l leafAt) float64 {
 // effects, or functions, are alike to some extent (compound symmetry, with correlation ρ) need
 // nothing of their own: CAT[g]+CONST has ρ = σ_c²/(σ_c²+σ²), and so has what it is a factor of. Of
 // several columns the levels are their combinations.
+//
+// With a length for each level two of them have σ² c c′, c = exp(−1/2ℓ²): what SE with ARD lengths has
+// over a column of 0 and 1 for each level. It is one factor that all have in common, with a loading c of
+// each, beside an own part of 1 − c². Of a value that is none of the levels c is 0.
 func category(l leafAt) float64 {
 	for _, d := range l.cols {
 		if l.x[d] != l.y[d] {
-			return 0
+			return l.variance * (l.loading(l.x[d]) * l.loading(l.y[d]))
 		}
 	}
 	return l.variance
+}
+
+// loading is c of a level.
+func (l *leafAt) loading(v float64) float64 {
+	i := slices.Index(l.levels, v)
+	if i < 0 {
+		return 0
+	}
+	return math.Exp(-0.5 / (l.scales[i] * l.scales[i]))
 }
 
 func constant(l leafAt) float64 { return l.variance }

@@ -14,7 +14,13 @@ type Options struct {
 	ARD          bool     // a length scale per column for leaves that do not say "ard" or "iso"
 	SharedPeriod bool     // one period for all columns of a leaf, not one per column
 	Line         *Line    // a linear mean function; nil: none
+	// Levels returns the values of a column that have a length of their own in CAT[column;ard], ascending,
+	// of more than MaxLevels some MaxLevels+1; nil, or none: they are not known.
+	Levels func(column int) []float64
 }
+
+// MaxLevels is how many levels of a column may have a length each.
+const MaxLevels = 100
 
 // Compile lays out the hyperparameters of e and translates it into a Program.
 //
@@ -31,7 +37,7 @@ type Options struct {
 // the first of them being 1, too, where the leaf is normalised.
 //
 // Errors: the zero Expr, no input columns, a column that does not exist or
-// that one leaf names twice.
+// that one leaf names twice, lengths for levels that are too many or not known.
 func Compile(e Expr, opt Options) (*Program, error) {
 	if e.IsZero() {
 		return nil, errors.New("compiling a kernel: no expression")
@@ -92,7 +98,16 @@ func (c *compiler) leaf(n *node) error {
 	info := n.base.info()
 	in := Instr{Op: info.op, Off: len(c.p.Params), Cols: cols, Degree: info.degree, base: n.base}
 	ard := n.scope.shape == shapeARD || n.scope.shape == shapeDefault && c.opt.ARD
-	if info.scale != scaleNone {
+	switch info.scale {
+	case scaleNone:
+	case scaleLevel:
+		if n.scope.shape == shapeARD {
+			if in.Levels, err = c.levels(n, cols); err != nil {
+				return err
+			}
+			in.Op, in.NumScale = OpLevels, len(in.Levels)
+		}
+	default:
 		in.NumScale = 1
 		if ard {
 			in.NumScale = len(cols)
@@ -126,7 +141,14 @@ func (c *compiler) leaf(n *node) error {
 		return nil
 	}
 	add(nameVariance, -1)
-	perColumn(nameLengthscale, in.NumScale)
+	if in.Op == OpLevels {
+		for i := range in.Levels {
+			add(nameLengthscale, cols[0])
+			c.p.Params[len(c.p.Params)-1].Level = 1 + i
+		}
+	} else {
+		perColumn(nameLengthscale, in.NumScale)
+	}
 	perColumn(namePeriod, in.NumPeriod)
 	switch info.shape {
 	case "":
@@ -187,6 +209,25 @@ func (c *compiler) columns(n *node) ([]int, error) {
 		cols = append(cols, i)
 	}
 	return cols, nil
+}
+
+// levels are those of a leaf's column that have a length each.
+func (c *compiler) levels(n *node, cols []int) ([]float64, error) {
+	leaf := Expr{n}.Written()
+	if len(cols) != 1 {
+		return nil, fmt.Errorf("%s: %d columns; a length for each level is of one column, as in CAT[kind;ard]", leaf, len(cols))
+	}
+	var levels []float64
+	if c.opt.Levels != nil {
+		levels = c.opt.Levels(cols[0])
+	}
+	switch n := len(levels); {
+	case n == 0:
+		return nil, fmt.Errorf("%s: the levels of the column are not known without data", leaf)
+	case n > MaxLevels:
+		return nil, fmt.Errorf("%s: more than %d levels, too many for a length each; leave ;ard out", leaf, MaxLevels)
+	}
+	return levels, nil
 }
 
 func (c *compiler) columnName(i int) string {

@@ -73,7 +73,7 @@ func (ev *evaluator) next() *Instr {
 func (ev *evaluator) leaf(in *Instr) float64 {
 	theta := ev.theta[in.Off : in.Off+in.NumParams()]
 	return in.base.info().value(leafAt{
-		cols: in.Cols, degree: in.Degree, x: ev.x, y: ev.y, same: ev.same,
+		cols: in.Cols, levels: in.Levels, degree: in.Degree, x: ev.x, y: ev.y, same: ev.same,
 		variance: theta[0],
 		scales:   theta[1 : 1+in.NumScale],
 		periods:  theta[1+in.NumScale : 1+in.NumScale+in.NumPeriod],
@@ -84,6 +84,7 @@ func (ev *evaluator) leaf(in *Instr) float64 {
 // leafAt is a leaf at a pair of rows.
 type leafAt struct {
 	cols            []int
+	levels          []float64
 	degree          int
 	x, y            []float64
 	same            bool

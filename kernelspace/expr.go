@@ -16,7 +16,8 @@
 // POLY2 or WN, with synonyms such as RBF, and the letters s r p l of the paper's
 // legends. A scope limits the kernels before it to some columns (SE[time],
 // (SE+PER)[1,2]) and says whether they have a length scale per column (ard) or
-// one (iso): SE[time,temp;ard], or SE[;ard] for all columns. CP(A,B)[time] is A before
+// one (iso): SE[time,temp;ard], or SE[;ard] for all columns; of CAT ard means one for each
+// level of its column, CAT[kind;ard]. CP(A,B)[time] is A before
 // a place along time and B behind it (without a scope along the first column); what
 // columns A and B act on is said within. A column's name that
 // holds a bracket, comma, semicolon or quote, or is a number, is quoted as a Go

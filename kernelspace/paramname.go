@@ -221,6 +221,12 @@ func (p *Program) Columns(i int) []int {
 	return columns
 }
 
+// Level returns the value of the column that raw parameter i is of, where Params[i].Level is not 0.
+func (p *Program) Level(i int) float64 {
+	in, _ := p.leafOf(i)
+	return in.Levels[p.Params[i].Level-1]
+}
+
 // Backwards reports whether the value of raw parameter i falls as it is told in data units.
 func (p *Program) Backwards(i int) bool { return i < len(p.Params) && p.Params[i].Name == nameOrigin }
 

@@ -79,7 +79,7 @@ func typical(columns []int, of func(int) float64) float64 {
 //
 //	variance                   1e±8 times what gives k(x,x) = YVar
 //	lengthscale                0.05 Spacing to 1000 Span; of PER, which is
-//	                           dimensionless, 1e-2 to 1e2; of LIN and POLY
+//	                           dimensionless, 1e-2 to 1e2; of a level 0.1 to 1e2; of LIN and POLY
 //	                           1e±4 times what gives k(x,x) = YVar
 //	period                     2 Spacing to 10 Span
 //	alpha, other shapes        1e-2 to 1e4
@@ -103,6 +103,8 @@ func (p *Program) Bounds(i int, s Scales) (lo, hi float64) {
 		switch in.base.info().scale {
 		case scalePhase:
 			return math.Log(1e-2), math.Log(1e2)
+		case scaleLevel: // below, c is 0
+			return math.Log(0.1), math.Log(1e2)
 		case scaleAmplitude:
 			c := p.centre(i, s)
 			return c - math.Log(1e4), c + math.Log(1e4)
@@ -129,7 +131,7 @@ func (p *Program) Bounds(i int, s Scales) (lo, hi float64) {
 // Prior returns the mean and standard deviation of a broad normal prior on
 // log θ for raw parameter i: variances about what gives k(x,x) = YVar, length
 // scales about 0.3 Span (times √d for d columns at once), periods between
-// 2 Spacing and Span, PER's length scale and alpha about 1. An origin's is narrow,
+// 2 Spacing and Span, PER's length scale, a level's and alpha about 1. An origin's is narrow,
 // about 1.5 Span before 0: it says no more than how far the level, or the slope, may
 // be from 0 at the first row. A change point's place is about anywhere in the data and
 // its width about 0.02 Span. A parameter that is not free has mean 0 and an infinite
@@ -145,7 +147,8 @@ func (p *Program) Prior(i int, s Scales) (mean, sd float64) {
 	case nameVariance:
 		return mean, 3
 	case nameLengthscale:
-		if in.base.info().scale == scalePhase {
+		switch in.base.info().scale {
+		case scalePhase, scaleLevel:
 			return mean, 1.5
 		}
 		return mean, 2.5
@@ -202,7 +205,7 @@ func (p *Program) centre(i int, s Scales) float64 {
 	case nameLengthscale:
 		scale := in.base.info().scale
 		switch {
-		case scale == scalePhase:
+		case scale == scalePhase || scale == scaleLevel:
 			return 0
 		case scale != scaleAmplitude:
 			return math.Log(0.3 * typical(columns, s.span) * math.Sqrt(float64(len(columns))))

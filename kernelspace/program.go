@@ -4,20 +4,21 @@ package kernelspace
 // OpChange replace the Arity topmost matrices by one.
 //
 // A leaf's raw parameters lie at Off in this order: variance; NumScale
-// length scales (1, or one per entry of Cols under ARD); then for RQ its
+// length scales (1, or one per entry of Cols under ARD; of Levels one per level); then for RQ its
 // shape α, for PER and Cos NumPeriod periods (1, or one per entry of Cols),
 // for Poly its offset c, for RW and IRW the distance h of their origin before 0.
-// Const and White have a variance only, Cos, RW and IRW no length scale. Step has its place, as PlaceOf reads it, and its width, and no
-// variance; it is on the stack to be found.
+// Const, White and Cat have a variance only, Cos, RW and IRW no length scale. Step has its
+// place, as PlaceOf reads it, and its width, and no variance; it is on the stack to be found.
 type Instr struct {
-	Op        Op    // what it does
-	Arity     int   // operands of OpAdd, OpMul and OpChange
-	Off       int   // first raw parameter of a leaf
-	Cols      []int // input columns that a leaf acts on
-	NumScale  int   // number of length scales
-	NumPeriod int   // number of periods
-	Degree    int   // of OpPoly
-	base      base  // of a leaf
+	Op        Op        // what it does
+	Arity     int       // operands of OpAdd, OpMul and OpChange
+	Off       int       // first raw parameter of a leaf
+	Cols      []int     // input columns that a leaf acts on
+	NumScale  int       // number of length scales
+	NumPeriod int       // number of periods
+	Degree    int       // of OpPoly
+	Levels    []float64 // of OpLevels: the values of its column that have a length, ascending
+	base      base      // of a leaf
 }
 
 // NumParams returns the number of raw parameters of a leaf.
@@ -39,6 +40,7 @@ type Param struct {
 	Leaf   int    // index of the leaf, left to right
 	Base   string // the leaf's base kernel, e.g. "PER"
 	Column int    // the input column it belongs to, or −1 for all the leaf's columns
+	Level  int    // 1 + which of the leaf's levels it is of; 0: of none
 	Free   bool   // false: fixed at 1 because another amplitude carries the scale
 	Known  Known  // beforehand, see Program.Know
 }

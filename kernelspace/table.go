@@ -13,6 +13,7 @@ type TableColumn struct {
 	Quantity bool // near values are alike
 	Levels   bool // it may be levels of a category; of few numbers both
 	Tells    bool // it seems to say something of the target
+	Alike    bool // it has some levels of enough rows each, of which a few may be alike
 }
 
 // How much of a table its space takes up, whatever it has.
@@ -97,11 +98,47 @@ func (s *tableSpace) pairs(columns []TableColumn, together [][2]int, own, alone 
 	}
 }
 
+// alike finds the first category of which some levels may be alike, among those that have terms or else in a pair:
+// with a length for each level, as it is, and the curve that each may have, that of the pair; "" where there is none.
+func alike(columns []TableColumn, together [][2]int, own, cats, curves []string) (lengths, category, curve string) {
+	if len(curves) > 0 {
+		curve = curves[0]
+	}
+	found := -1
+	for i, c := range columns {
+		if found < 0 && c.Levels && c.Alike && slices.Contains(cats, own[i]) {
+			found = i
+		}
+	}
+	for _, p := range together {
+		for _, side := range [][2]int{{p[0], p[1]}, {p[1], p[0]}} {
+			a, b := side[0], side[1]
+			if (found < 0 || found == a && curve == "") && columns[a].Levels && columns[a].Alike && columns[b].Quantity && !columns[b].Levels {
+				found, curve = a, own[b]
+			}
+		}
+	}
+	if found < 0 {
+		return "", "", ""
+	}
+	return strings.TrimSuffix(own[found], "]") + ";ard]", own[found], curve
+}
+
+// merged are terms, each once.
+func merged(lists ...[]string) (out []string) {
+	for _, t := range slices.Concat(lists...) {
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 // Table returns kernels for a table with several inputs, in the order of what they seem to
 // say of the target: 20 to 60 of them, however many columns there are. The first columns have
 // terms of their own, a curve or a line each, and levels an effect each; then there are fewer and more
 // of these, up to one for each of eight numbers, products of two, what repeats along time, and kernels on all quantities
-// at once with a length scale for each.
+// at once with a length scale for each. Of one category the levels have a length each in some, too.
 //
 // together are pairs of columns that seem to say more than their sum, the surest first: these
 // are the products, one by one and then more and more of them, and of three columns where each pair of them is
@@ -199,6 +236,15 @@ func Table(columns []TableColumn, together [][2]int) []string {
 			with(se(told), other+"*"+c)
 		}
 	}
+	// Levels of which some are alike.
+	lengths, category, curve := alike(columns, together, own, cats, se(told))
+	if lengths != "" {
+		others := slices.DeleteFunc(slices.Clone(cats), func(c string) bool { return c == category })
+		s.add(slices.Concat(se(told), []string{lengths}, others)...)
+		if curve != "" {
+			s.add(merged(se(told), cats, []string{category, curve, curve + "*" + lengths})...)
+		}
+	}
 	// What repeats along time, and what wanders.
 	for _, t := range times[:min(1, len(times))] {
 		rest := slices.DeleteFunc(slices.Clone(told), func(n string) bool { return n == t })
@@ -228,6 +274,9 @@ func Table(columns []TableColumn, together [][2]int) []string {
 		with(se(told), "MATERN32"+suffix)
 		if len(cats) > 0 {
 			with(nil, "SE"+suffix+"*("+cats[0]+"+CONST)")
+		}
+		if lengths != "" {
+			s.add("SE" + suffix + "*" + lengths)
 		}
 	}
 	return s.texts

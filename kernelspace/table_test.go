@@ -18,7 +18,7 @@ func TestTableSpace(t *testing.T) {
 			cs = append(cs, TableColumn{Name: fmt.Sprintf("few%d", i), Quantity: true, Levels: true, Tells: i < 2})
 		}
 		for i := range levels {
-			cs = append(cs, TableColumn{Name: fmt.Sprintf("kind%d", i), Levels: true, Tells: i < 4})
+			cs = append(cs, TableColumn{Name: fmt.Sprintf("kind%d", i), Levels: true, Tells: i < 4, Alike: i > 0})
 		}
 		if time {
 			cs = append(cs, TableColumn{Name: "when", Quantity: true, Time: true, Tells: true})
@@ -44,7 +44,8 @@ func TestTableSpace(t *testing.T) {
 		seen := map[string]bool{}
 		for _, text := range texts {
 			e := parse(t, text)
-			if _, err := Compile(e, Options{Columns: names}); err != nil || seen[e.ID()] {
+			o := Options{Columns: names, Levels: func(int) []float64 { return []float64{0, 1, 2} }}
+			if _, err := Compile(e, o); err != nil || seen[e.ID()] {
 				t.Errorf("%s: %v, twice: %v", text, err, seen[e.ID()])
 			}
 			seen[e.ID()] = true
@@ -53,6 +54,24 @@ func TestTableSpace(t *testing.T) {
 					t.Errorf("%s repeats along what is no time", text)
 				}
 			}
+		}
+	}
+	// Of the first category whose levels may be alike these have a length each.
+	alike := []TableColumn{{Name: "n", Quantity: true, Tells: true}, {Name: "few", Quantity: true, Levels: true, Tells: true},
+		{Name: "kind", Levels: true, Tells: true, Alike: true}, {Name: "other", Levels: true, Tells: true, Alike: true}}
+	var with []string
+	for _, text := range Table(alike, nil) {
+		if strings.Contains(text, "[kind;ard]") {
+			with = append(with, text)
+		}
+		if strings.Contains(text, "CAT[other;ard]") || strings.Contains(text, "CAT[few;ard]") {
+			t.Errorf("%s has lengths of levels that are not alike, or of another category", text)
+		}
+	}
+	for i, want := range []string{"SE[n]+CAT[few]+CAT[kind;ard]+CAT[other]", "SE[n]*CAT[kind;ard]+SE[n]+CAT[few]+CAT[kind]+CAT[other]",
+		"SE[few,n;ard]*CAT[kind;ard]"} {
+		if i >= len(with) || !parse(t, want).Equal(parse(t, with[i])) || len(with) != 3 {
+			t.Errorf("kernels with lengths for levels are %q, want %s", with, want)
 		}
 	}
 	// Along time a pattern may hide what another column says: that is tried beside the pattern, too.

@@ -17,7 +17,7 @@ const Standardised = "standardised"
 // inputs and targets, so that its formula holds for them as it stands:
 //
 //	variance     ·yScale²; LIN with one length scale ·yScale²/xScale², RW /xScale, IRW /xScale³
-//	lengthscale  ·xScale; of PER, and of LIN with a single one, unchanged
+//	lengthscale  ·xScale; of PER, of levels, and of LIN with a single one, unchanged
 //	period       ·xScale
 //	alpha        unchanged
 //	offset       unchanged (POLY's x·x′/ℓ² has no unit)
@@ -129,7 +129,7 @@ func (p *Program) exponents(i int) (y, x int) {
 			x = -2
 		}
 	case nameLengthscale:
-		if info.scale != scalePhase && !singleLIN {
+		if info.scale != scalePhase && info.scale != scaleLevel && !singleLIN {
 			x = 1
 		}
 	case namePeriod, nameOrigin, namePlace, nameWidth:
@@ -139,16 +139,16 @@ func (p *Program) exponents(i int) (y, x int) {
 }
 
 // Unitless reports whether a length scale, by the name of its hyperparameter such as PER#2.lengthscale,
-// is none in the unit of a column: that of a periodic kernel, of a phase, and a linear one's.
+// is none in the unit of a column: that of a periodic kernel, of a phase, a level's, and a linear one's.
 func Unitless(name string) bool {
 	leaf, param, _ := strings.Cut(strings.TrimPrefix(name, "mean "), ".")
 	leaf, _, _ = strings.Cut(leaf, "#")
 	b, ok := baseNamed(leaf)
-	if !ok || param != nameLengthscale {
+	if param, _, _ = strings.Cut(param, "("); !ok || param != nameLengthscale {
 		return false
 	}
 	info := b.info()
-	return info.scale == scalePhase || info.scale == scaleAmplitude && info.shape == ""
+	return info.scale == scalePhase || info.scale == scaleLevel || info.scale == scaleAmplitude && info.shape == ""
 }
 
 // power writes a unit to the power 1, 2 or 3.

@@ -77,7 +77,7 @@ func (b *bench) columnOf(id string) int {
 	if s == nil {
 		return 0
 	}
-	o := kernelspace.Options{Dim: len(s.Inputs())}
+	o := kernelspace.Options{Dim: len(s.Inputs()), Levels: s.Levels}
 	for _, c := range s.Inputs() {
 		o.Columns = append(o.Columns, c.Name)
 	}

@@ -265,7 +265,8 @@ func waitingTerms() []term {
 func (b *bench) kernelTerms() []term {
 	out := []term{
 		{"variance", "how far this part goes from its mean, squared, in units of the target"},
-		{"lengthscale", "over what distance it changes; far below it neighbours are alike, far beyond it they know nothing of each other"},
+		{"lengthscale", "over what distance it changes; far below it neighbours are alike, far beyond it they know nothing of each other; " +
+			"of a level of a category, how much it has in common with others: below 0.5 hardly anything, above 2 most"},
 		{"period", "after what distance it repeats"},
 		{"noise", "what scatters about the function, as a variance: rows measured again would differ by its root"},
 		{"×÷", "a value is likely within this factor, where q(log θ) is learned"},

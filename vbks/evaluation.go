@@ -74,6 +74,22 @@ type Training struct {
 // Rows returns N.
 func (d Training) Rows() int { return len(d.Y) }
 
+// Levels are the values of an input in the rows that priors are of, as kernelspace.Options has them:
+// rows that come later add none.
+func (d Training) Levels(column int) (levels []float64) {
+	seen := map[float64]bool{}
+	for r := range d.deciding() {
+		if v := d.X[r*d.Dim+column]; !seen[v] {
+			seen[v] = true
+			if levels = append(levels, v); len(levels) > kernelspace.MaxLevels {
+				break
+			}
+		}
+	}
+	slices.Sort(levels)
+	return levels
+}
+
 // Evaluation is what is known after a round: every kernel's local ELBO and the
 // belief over them.
 type Evaluation struct {

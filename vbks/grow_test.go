@@ -197,3 +197,27 @@ func TestGrowBeginsTheLadderAgain(t *testing.T) {
 		t.Errorf("rows seen %v", seen)
 	}
 }
+
+// Levels with a length each are those of the first rows; a row of another level has nothing in common with any.
+func TestLevelsAreThoseOfTheBeginning(t *testing.T) {
+	data := Training{Dim: 2, First: 30, Begin: 30}
+	for i := range 40 {
+		x, level := float64(i%7)/3, float64(i%3)
+		if i >= 30 {
+			level = 3
+		}
+		data.X, data.Y = append(data.X, x, level), append(data.Y, x+level)
+	}
+	if l := data.Levels(1); !slices.Equal(l, []float64{0, 1, 2}) {
+		t.Errorf("levels %v", l)
+	}
+	tr := trainerOn(t, 1, nil, data, quickSettings("collapsed"), "SE[1]+CAT[2;ard]", "SE[1]+CAT[2]")
+	next(t, tr)
+	must.OK(t, tr.Grow(40))
+	train(t, tr)
+	p, _, _, err := tr.Solution("SE[1]+CAT[2;ard]")
+	must.OK(t, err)
+	if in := p.Instrs[1]; !slices.Equal(in.Levels, []float64{0, 1, 2}) || in.NumScale != 3 {
+		t.Errorf("after more rows %+v", in)
+	}
+}

@@ -303,7 +303,7 @@ func (t *Trainer) inputs(m int) (z []float64, notices []string, err error) {
 	var levels []int
 	for _, k := range t.kernels {
 		for _, in := range params.Leaves(k.program) {
-			if in.Op == kernelspace.OpCat {
+			if in.Op.ByLevel() {
 				levels = append(levels, in.Cols...)
 			}
 		}
@@ -348,6 +348,7 @@ func (t *Trainer) compile(space []Candidate) ([]*kernel, error) {
 	for i, e := range exprs {
 		p, err := space[i].Program(kernelspace.Options{
 			Columns: t.columns, Dim: t.dim, ARD: t.settings.ARD, SharedPeriod: t.settings.SharedPeriod, Line: t.settings.Line,
+			Levels: t.data.Levels,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("kernel %s: %w", e.ID(), err)

@@ -24,6 +24,9 @@ func expressions() []string {
 	var list []string
 	for _, b := range kernelspace.BaseKernels() {
 		for _, f := range forms {
+			if b.Name == "CAT" { // a length for each level is of one column: see testKernelLevels
+				f = strings.NewReplacer("[;ard]", "", ";ard", "").Replace(f)
+			}
 			list = append(list, strings.ReplaceAll(f, "B", b.Name))
 		}
 	}

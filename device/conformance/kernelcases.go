@@ -36,15 +36,23 @@ func testKernel3D(h *harness) {
 // testKernelLevels has points of which many share a level, and numbers beside it.
 func testKernelLevels(h *harness) {
 	r := rand.New(rand.NewPCG(4, 1))
+	level := func(i int) float64 { return (float64(i) - 1.7) / 1.3 } // standardised
+	o := kernelspace.Options{Dim: 3, Levels: func(column int) []float64 {
+		if column == 1 {
+			return []float64{level(0), level(1), level(2), level(3)}
+		}
+		return []float64{level(1), level(3), level(5)} // 0 and 2 have no length, and of 5 there is no row
+	}}
 	var programs []*kernelspace.Program
-	for _, e := range []string{"CAT[2]", "CAT[2,3]+SE[1]", "SE[1]*CAT[3]", "(CAT[2]+CONST)*PER[1]*LIN[1]", "CP(CAT[3],SE[1]+CAT[2])[1]"} {
-		programs = append(programs, h.compile(e, kernelspace.Options{Dim: 3}))
+	for _, e := range []string{"CAT[2]", "CAT[2,3]+SE[1]", "SE[1]*CAT[3]", "(CAT[2]+CONST)*PER[1]*LIN[1]", "CP(CAT[3],SE[1]+CAT[2])[1]",
+		"CAT[2;ard]", "SE[1]*CAT[3;ard]+LIN[1]", "CAT[2;ard]*CAT[3;ard]", "CP(CAT[3;ard],SE[1]+CAT[2;ard]*PER[1])[1]"} {
+		programs = append(programs, h.compile(e, o))
 	}
 	bt := h.batch(r, programs)
 	flat := make([]float64, 3*60)
 	for i := range flat {
-		if flat[i] = r.NormFloat64(); i%3 > 0 { // as standardised levels
-			flat[i] = (float64(r.IntN(4)) - 1.7) / 1.3
+		if flat[i] = r.NormFloat64(); i%3 > 0 {
+			flat[i] = level(r.IntN(4))
 		}
 	}
 	c := h.cloudOf(flat, 3)

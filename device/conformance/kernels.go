@@ -287,7 +287,7 @@ func (h *harness) verifyInputGrad(bt *batch, a, b points, same bool) {
 // levelColumns are those that a program takes as levels.
 func levelColumns(p *kernelspace.Program) (columns []int) {
 	for i := range p.Instrs {
-		if p.Instrs[i].Op == kernelspace.OpCat {
+		if p.Instrs[i].Op.ByLevel() {
 			columns = append(columns, p.Instrs[i].Cols...)
 		}
 	}

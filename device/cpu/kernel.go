@@ -91,6 +91,7 @@ func (l *lane) bind(sub []int, ks *kernels, theta *array, p pass) []bound {
 		t.reserve(b.p)
 		if p.i < p.rows {
 			b.turn(t)
+			b.load(t)
 		}
 		if !t.diag && p.i < p.rows {
 			t.list = b.scale(t.list, l)

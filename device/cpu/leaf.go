@@ -72,6 +72,8 @@ func codeOf(op kernelspace.Op) code {
 		return code{forward: forwardWhite, backward: backwardWhite, inputs: noInputs}
 	case kernelspace.OpCat:
 		return code{forward: forwardCat, backward: varianceGrad, inputs: noInputs}
+	case kernelspace.OpLevels:
+		return code{forward: forwardLevels, backward: backwardLevels, inputs: noInputs}
 	case kernelspace.OpConst:
 		return code{forward: forwardConst, backward: varianceGrad, inputs: noInputs}
 	}

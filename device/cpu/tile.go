@@ -67,15 +67,16 @@ func (s *shared) set(list []simd.Column) {
 
 // bound is a kernel with its parameters, for the time of an operation.
 type bound struct {
-	p      *plan
-	theta  []float64
-	coef   []float64      // as theta, but 1/ℓ² for length scales and 1/p for periods
-	scaled []simd.Columns // of the plan's own features
-	turns  []turns        // of the steps, by leaf
-	member []float64      // the matrix written, or its adjoint
-	grad   []float64      // where parameter gradients are added
-	inputs []float64      // where gradients by the points of a are added
-	tape   []float64      // nil: none
+	p        *plan
+	theta    []float64
+	coef     []float64      // as theta, but 1/ℓ² for length scales and 1/p for periods
+	scaled   []simd.Columns // of the plan's own features
+	turns    []turns        // of the steps, by leaf
+	loadings []loadings     // of those on levels with lengths, by leaf
+	member   []float64      // the matrix written, or its adjoint
+	grad     []float64      // where parameter gradients are added
+	inputs   []float64      // where gradients by the points of a are added
+	tape     []float64      // nil: none
 }
 
 func (b *bound) bind(p *plan, theta []float64) {

@@ -38,7 +38,7 @@ def covariance(program, theta, x, y, same=0.0):
         periods = theta[after:after + step.get("periods", 0)]
         shape = theta[after + len(periods)] if after + len(periods) < len(theta) else None
         a, b = x[..., c], y[..., c]
-        r2 = ((a - b) ** 2 / scales**2).sum(-1) if len(scales) else None
+        r2 = ((a - b) ** 2 / scales**2).sum(-1) if len(scales) and do != "levels" else None
         if do == "SE":
             k = np.exp(-r2 / 2)
         elif do == "RQ":
@@ -65,6 +65,9 @@ def covariance(program, theta, x, y, same=0.0):
             k = 1.0
         elif do == "CAT":
             k = (a == b).all(-1)
+        elif do == "levels":  # a length for each
+            c = lambda u: (u == np.array(step["levels"])) @ np.exp(-0.5 / scales**2)
+            k = np.where((a == b).all(-1), 1, c(a) * c(b))
         elif do == "WN":
             k = same
         else:

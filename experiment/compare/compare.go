@@ -15,7 +15,6 @@ import (
 	"example.com/kestrel/datasets/elsewhere"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/files"
-	"example.com/kestrel/experiment/known"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/series"
@@ -126,11 +125,8 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 	if err != nil {
 		return nil, err
 	}
-	inputs := kernelspace.Options{ARD: c.Settings.ARD, SharedPeriod: c.Settings.SharedPeriod}
-	for _, in := range d.Inputs {
-		inputs.Columns = append(inputs.Columns, in.Name)
-	}
-	if _, err := known.Apply(&c, d, scaler, space, inputs); err != nil {
+	subject, err := prepare.NewSubject(&c, d, scaler, space)
+	if err != nil {
 		return nil, err
 	}
 	var before config.Config
@@ -152,8 +148,8 @@ func Begin(ctx context.Context, c config.Config, dir string, o Options) (*Compar
 			"compare.random_seeds=%d to keep them",
 			words.Count(was.SeedsDrawn(), "seed"), v.SeedsDrawn(), was.SeedsDrawn()))
 	}
-	m := &Comparing{Comparison: Comparison{Config: c, Path: dir}, options: o, space: space, known: map[string]*finishedRun{}, inputs: inputs,
-		dir: taken, maker: series.Maker{Cores: c.Device.Cores, Say: o.Say, Disk: c.Disk, Files: opened()},
+	m := &Comparing{Comparison: Comparison{Config: c, Path: dir}, options: o, space: space, known: map[string]*finishedRun{},
+		inputs: subject.Options(), dir: taken, maker: series.Maker{Cores: c.Device.Cores, Say: o.Say, Disk: c.Disk, Files: opened()},
 		making: map[string]chan struct{}{}}
 	if err := taken.Owner.ReplaceFile(record.ConfigFile,
 		[]byte("# Compared by kestrel "+record.ReadBuild().String()+".\n\n"+c.TOML())); err != nil {

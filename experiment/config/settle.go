@@ -126,6 +126,18 @@ func inTime(d *datasets.Dataset) []int32 {
 // mostPlaces, and pairs of columns, are named in a notice.
 const mostPlaces = 3
 
+// How many levels a category has of which some may be alike, and how many rows each on average.
+const leastAlike, mostAlike, rowsAlike = 3, 12, 5
+
+// distinct is how many values a column of rows has.
+func distinct(x []float64, dim, column int) int {
+	seen := map[float64]bool{}
+	for at := column; at < len(x); at += dim {
+		seen[x[at]] = true
+	}
+	return len(seen)
+}
+
 // tableColumns are the inputs of a table by what they seem to say of the target, that of
 // the training rows, and which pairs of them say more than their sum, in a notice, too.
 func tableColumns(d *datasets.Dataset) (out []kernelspace.TableColumn, together [][2]int) {
@@ -149,6 +161,8 @@ func tableColumns(d *datasets.Dataset) (out []kernelspace.TableColumn, together 
 		if names[in.Name] > 1 {
 			c.Name = ""
 		}
+		n := distinct(x, d.Dim, f.Column)
+		c.Alike = c.Levels && n >= leastAlike && n <= mostAlike && n*rowsAlike <= len(rows)
 		out = append(out, c)
 	}
 	var told []string

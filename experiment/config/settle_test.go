@@ -56,7 +56,8 @@ func TestPairsAreTried(t *testing.T) {
 	}{
 		{6, []string{"SE[a]*SE[b]+SE[a]+SE[b]+SE[c]+SE[d]+CAT[kind]", "SE[a]*SE[b]+SE[c]*CAT[kind]+SE[a]+SE[b]+SE[c]+SE[d]+CAT[kind]"},
 			"what one column does to y seems to depend on another: products are tried of a and b; kind and c"},
-		{0, []string{"SE[c]*SE[d]+SE[c]+SE[d]+CAT[kind]", "SE[c]+SE[d]+CAT[kind]"}, ""},
+		{0, []string{"SE[c]*SE[d]+SE[c]+SE[d]+CAT[kind]", "SE[c]+SE[d]+CAT[kind]", "SE[c]+SE[d]+CAT[kind;ard]",
+			"SE[a,b,c,d;ard]*CAT[kind;ard]"}, ""},
 	} {
 		rng, b := rand.New(rand.NewPCG(4, 6)), strings.Builder{}
 		b.WriteString("a,b,c,d,kind,y\n")

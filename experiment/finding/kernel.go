@@ -112,7 +112,7 @@ func (l *wordLeaf) bearing() int {
 	switch l.Op {
 	case kernelspace.OpWhite:
 		return 0
-	case kernelspace.OpCat:
+	case kernelspace.OpCat, kernelspace.OpLevels:
 		return 8
 	case kernelspace.OpPER:
 		return 1
@@ -300,13 +300,21 @@ func (w *speller) head(l *wordLeaf, c *kernelspace.Component) string {
 		return "noise that no other row shares"
 	case kernelspace.OpConst:
 		return "a constant"
-	case kernelspace.OpCat:
+	case kernelspace.OpCat, kernelspace.OpLevels:
 		if w.brief {
-			return "a level for each value of " + w.namesOf(l)
+			return "a level for each value of " + w.namesOf(l) + someAlike(l)
 		}
-		return "a level of its own for each value of " + w.namesOf(l)
+		return "a level of its own for each value of " + w.namesOf(l) + someAlike(l)
 	}
 	return l.name
+}
+
+// someAlike says of levels with a length each that they may have something in common.
+func someAlike(l *wordLeaf) string {
+	if l.Op == kernelspace.OpLevels {
+		return ", some alike"
+	}
+	return ""
 }
 
 // reach says how far RW and IRW along one input go over all of it, from the level or

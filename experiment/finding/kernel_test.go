@@ -61,6 +61,10 @@ func TestKernelSentences(t *testing.T) {
 			"It is the sum of 3 parts: a smooth variation in x with a length scale of 5 m, another one for each value of w (standard deviation " +
 				"4 K); a smooth variation in x with a length scale of 5 m (standard deviation 2 K); and a level of its own for each value of w " +
 				"(standard deviation 3 K). Observations scatter about it with a standard deviation of 1 K."},
+		{"CAT[w;ard]+SE[x]*CAT[w;ard]", two, false, []files.Number{16, 5, 1, 1, 2, 9, 1, 2, 1}, nil,
+			"It is the sum of 2 parts: a smooth variation in x with a length scale of 5 m, another one for each value of w, some alike " +
+				"(standard deviation 4 K); and a level of its own for each value of w, some alike (standard deviation 3 K). Observations " +
+				"scatter about it with a standard deviation of 1 K."},
 		{"PER[w]*LIN[x]", two, false, []files.Number{1, 1, 12, 1, 1, 1}, []record.Fixed{{Name: "LIN.centre", Column: "x", Value: 10}},
 			"It is a pattern in w that repeats every 12, growing in proportion to the distance from x = 10 m. Observations scatter about it with " +
 				"a standard deviation of 1 K."},
@@ -79,7 +83,7 @@ func TestKernelSentences(t *testing.T) {
 // describe is a kernel as a run's start has it.
 func describe(t *testing.T, s *record.Start, kernel string, ard bool, fixed []record.Fixed) (*record.KernelInfo, kernelspace.Options) {
 	t.Helper()
-	o := kernelspace.Options{ARD: ard}
+	o := kernelspace.Options{ARD: ard, Levels: func(int) []float64 { return []float64{0, 1} }}
 	var units []string
 	for _, in := range s.Inputs() {
 		o.Columns, units = append(o.Columns, in.Name), append(units, in.Unit)

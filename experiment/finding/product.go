@@ -121,8 +121,8 @@ func (w *speller) modifier(l *wordLeaf) string {
 		return "its size wandering" + in
 	case kernelspace.OpIRW:
 		return "its size growing and falling at a rate that wanders" + in
-	case kernelspace.OpCat:
-		return "another one for each value of " + w.namesOf(l)
+	case kernelspace.OpCat, kernelspace.OpLevels:
+		return "another one for each value of " + w.namesOf(l) + someAlike(l)
 	case kernelspace.OpPoly:
 		return fmt.Sprintf("growing as a polynomial of degree %d%s", l.Degree, in)
 	}

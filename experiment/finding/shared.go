@@ -167,7 +167,7 @@ func (w *speller) traits(c *kernelspace.Component) (out []trait) {
 		switch {
 		case repeats(l.Op) && l.NumPeriod == 1 && len(l.Cols) == 1 && !w.once(l):
 			out = append(out, trait{repeating, l.Cols[0], w.period(l)})
-		case l.Op == kernelspace.OpCat:
+		case l.Op.ByLevel():
 			out = append(out, trait{levelled, l.Cols[0], 0})
 		}
 	}

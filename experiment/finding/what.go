@@ -268,7 +268,7 @@ func options(s *record.Start) kernelspace.Options {
 	for _, in := range s.Inputs() {
 		o.Columns = append(o.Columns, in.Name)
 	}
-	o.Dim = len(o.Columns)
+	o.Dim, o.Levels = len(o.Columns), s.Levels
 	_ = config.EachSetting(s.Config, func(section, key, value string) { // what cannot be read has the defaults
 		if section == "kernels" {
 			o.ARD = o.ARD || key == "ard" && strings.Contains(value, "true")

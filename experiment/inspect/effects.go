@@ -244,7 +244,7 @@ func newQuestion(from *Learned, c *kernelspace.Component, theta []float64) (q qu
 	case repeats != nil:
 		q = a.pattern(theta[repeats.Off+1+repeats.NumScale], len(leaves) == 1)
 	case len(leaves) > 1:
-	case op == kernelspace.OpCat:
+	case op.ByLevel():
 		q = a.levels()
 	case op == kernelspace.OpLIN, op == kernelspace.OpRW, op == kernelspace.OpIRW:
 		q = a.ends(op == kernelspace.OpLIN)

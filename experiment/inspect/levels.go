@@ -97,7 +97,7 @@ func (i *Inspector) takingLevels() (map[int][]string, error) {
 // levelColumns are those that a kernel takes as levels, each once.
 func levelColumns(p *kernelspace.Program) (columns []int) {
 	for _, in := range p.Instrs {
-		if in.Op == kernelspace.OpCat && len(in.Cols) == 1 && !slices.Contains(columns, in.Cols[0]) {
+		if in.Op.ByLevel() && len(in.Cols) == 1 && !slices.Contains(columns, in.Cols[0]) {
 			columns = append(columns, in.Cols[0])
 		}
 	}

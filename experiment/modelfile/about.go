@@ -108,13 +108,36 @@ type Kernel struct {
 // Step is an instruction of a kernel in postfix form: a leaf, whose parameters begin at
 // theta[at], or what combines the last ones.
 type Step struct {
-	Do      string `json:"do"` // a base kernel's name; "step" of a change point; "+", "*" of the last count ones; "change" of the last three
-	At      int    `json:"at,omitempty"`
-	Columns []int  `json:"columns,omitempty"` // from 0
-	Scales  int    `json:"scales,omitempty"`  // number of length scales
-	Periods int    `json:"periods,omitempty"` // number of periods
-	Degree  int    `json:"degree,omitempty"`
-	Count   int    `json:"count,omitempty"`
+	Do      string    `json:"do"` // a base kernel's name, or "levels", "step"; "+", "*" of the last count ones; "change" of the last three
+	At      int       `json:"at,omitempty"`
+	Columns []int     `json:"columns,omitempty"` // from 0
+	Scales  int       `json:"scales,omitempty"`  // number of length scales
+	Periods int       `json:"periods,omitempty"` // number of periods
+	Degree  int       `json:"degree,omitempty"`
+	Levels  []float64 `json:"levels,omitempty"` // standardised values of the column that have a length each, ascending
+	Count   int       `json:"count,omitempty"`
+}
+
+// ascend reports whether levels are in order, as they are looked up by it.
+func (k *Kernel) ascend() bool {
+	return !slices.ContainsFunc(k.Program, func(s Step) bool {
+		for i := 1; i < len(s.Levels); i++ {
+			if s.Levels[i] <= s.Levels[i-1] {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// levels are those of an input that have a length each in the kernel; nil where it says none.
+func (k *Kernel) levels(column int) []float64 {
+	for _, s := range k.Program {
+		if len(s.Columns) == 1 && s.Columns[0] == column && len(s.Levels) > 0 {
+			return s.Levels
+		}
+	}
+	return nil
 }
 
 // steps are a program's instructions.
@@ -131,6 +154,8 @@ func steps(p *kernelspace.Program) []Step {
 			out = append(out, Step{Do: "change", Count: in.Arity})
 		case kernelspace.OpStep:
 			out = append(out, Step{Do: "step", At: in.Off, Columns: in.Cols})
+		case kernelspace.OpLevels:
+			out = append(out, Step{Do: "levels", At: in.Off, Columns: in.Cols, Scales: in.NumScale, Levels: in.Levels})
 		default:
 			out = append(out, Step{Do: p.Params[in.Off].Base, At: in.Off, Columns: in.Cols, Scales: in.NumScale, Periods: in.NumPeriod,
 				Degree: in.Degree})

@@ -233,12 +233,12 @@ func (l *loader) frozen(m *Model) error {
 			return fmt.Errorf("kernel %d: %w", i, err)
 		}
 		p, err := kernelspace.Compile(e.Canonical(), kernelspace.Options{
-			Columns: columns, Dim: d.Dim, ARD: a.ARD, SharedPeriod: a.SharedPeriod, Line: line,
+			Columns: columns, Dim: d.Dim, ARD: a.ARD, SharedPeriod: a.SharedPeriod, Line: line, Levels: k.levels,
 		})
 		if err != nil {
 			return fmt.Errorf("kernel %d: %w", i, err)
 		}
-		if p.ID != k.ID || seen[p.ID] || k.Rank < 1 {
+		if p.ID != k.ID || seen[p.ID] || k.Rank < 1 || !k.ascend() {
 			return fmt.Errorf("kernel %d: %s of rank %d is not what its model has", i, p.ID, k.Rank)
 		}
 		seen[p.ID] = true

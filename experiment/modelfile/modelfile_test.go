@@ -291,8 +291,9 @@ func ofRooms(t *testing.T) (path, points string) {
 		x, sd := 24*math.Mod(float64(i)*0.618034, 1), 1+float64(i%3)
 		table += fmt.Sprintf("%g,%s,%g,%g\n", x, []string{"attic", "hall"}[i%2], sd, 20*math.Sin(x/3)+sd*math.Tan(1.3*math.Sin(float64(7*i))))
 	}
-	_, _, dir := runtest.Finished(t, configtest.Plane(t, file("rooms.csv", table), "kernels.expressions=SE[hour]+CAT[room]",
-		"kernels.likelihood=student", "data.noise_column=sd", "data.noise_by=room", "data.types={ room = \"levels\" }", "sparse.inducing=10"))
+	_, _, dir := runtest.Finished(t, configtest.Plane(t, file("rooms.csv", table),
+		"kernels.expressions=SE[hour]+CAT[room],SE[hour]*CAT[room;ard]", "kernels.likelihood=student", "data.noise_column=sd",
+		"data.noise_by=room", "data.types={ room = \"levels\" }", "sparse.inducing=10"))
 	return filepath.Join(dir, record.ModelFile), file("points.csv", "room,hour,sd\nhall,3,0.5\nattic,20,\nhall,30,6\n")
 }
 

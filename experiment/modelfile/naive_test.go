@@ -149,6 +149,22 @@ func covariance(program []any, theta, x, y []float64, same bool) float64 {
 				}
 				return m * m * (3*most - m) / 6
 			})
+		case "CAT", "levels":
+			k = 1
+			if x[columns[0]] != y[columns[0]] { // the columns of texts alone
+				k = 0
+			}
+			if do == "levels" && k == 0 {
+				c := func(v float64) float64 {
+					for i, l := range in["levels"].([]any) {
+						if l.(float64) == v {
+							return math.Exp(-1 / (2 * scales[i] * scales[i]))
+						}
+					}
+					return 0
+				}
+				k = c(x[columns[0]]) * c(y[columns[0]])
+			}
 		case "CONST":
 			k = 1
 		case "WN":

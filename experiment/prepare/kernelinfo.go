@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -36,6 +37,14 @@ func unitOf(p *kernelspace.Program, i int, inputs []string, target, name string)
 // longestUnit is the longest name of a target that stands for its unit.
 const longestUnit = 16
 
+// levelName is how a level of a column is called; v has been standardised and back.
+func levelName(in *datasets.Column, v float64) string {
+	if in.Levels != nil {
+		return in.Format(math.Round(v))
+	}
+	return strconv.FormatFloat(v, 'g', 12, 64)
+}
+
 func describe(
 	k vbks.Candidate, options kernelspace.Options, inputs []datasets.Column, y datasets.Column, scaler *datasets.Scaler,
 ) (record.KernelInfo, error) {
@@ -61,6 +70,9 @@ func describe(
 			Unit:   unitOf(p, i, units, target, y.Name),
 			Fixed:  !q.Free || i >= len(p.Own().Params),
 			Stated: q.Known.How.String(),
+		}
+		if q.Level > 0 {
+			pi.Name += "(" + levelName(&inputs[q.Column], scaler.InputBack(q.Column, p.Level(i))) + ")"
 		}
 		pi.Shift, pi.Scale = p.Affine(i, scaler.XShift, scaler.XScale, scaler.YScale)
 		if q.Column >= 0 {

@@ -23,6 +23,7 @@ type Subject struct {
 	Train    vbks.Training
 	Settings vbks.Settings
 	Ranges   func() []ColumnInfo // of the inputs, then the target
+	levels   [][]float64         // by input
 }
 
 // NewSubject is what a config and its data say of a trainer. Errors: what the config
@@ -56,6 +57,9 @@ func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, 
 			return nil, err
 		}
 	}
+	for i := range d.Inputs {
+		s.levels = append(s.levels, s.Train.Levels(i))
+	}
 	if err := s.checkLevels(); err != nil {
 		return nil, err
 	}
@@ -75,6 +79,9 @@ func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, 
 // leastOfLevel is how many rows a level has on average at least to have noise of its own.
 const leastOfLevel = 10
 
+// leastOfLength is how many rows a level has on average at least to have a length of its own.
+const leastOfLength = 2
+
 // leastLevels is how many levels a column may have whatever the number of rows.
 const leastLevels = 20
 
@@ -87,10 +94,14 @@ func (s *Subject) checkLevels() error {
 			continue // which is told where hyperparameters are settled
 		}
 		for _, in := range p.Instrs {
-			if in.Op != kernelspace.OpCat {
+			if !in.Op.ByLevel() {
 				continue
 			}
 			for _, c := range in.Cols {
+				if n := len(in.Levels); in.Op == kernelspace.OpLevels && n*leastOfLength > s.Train.Rows() {
+					return fmt.Errorf("kernel %s: %s has %d levels in %d training rows, too few rows each to know their lengths; leave ;ard out",
+						k.Expr.ID(), s.Columns[c], n, s.Train.Rows())
+				}
 				if distinct[c] == 0 {
 					distinct[c] = s.distinct(c)
 				}
@@ -127,10 +138,12 @@ func clock(d *datasets.Dataset, scaler *datasets.Scaler) *local.Clock {
 	return nil
 }
 
-// Options are what the kernels are compiled for.
+// Options are what the kernels are compiled for. They keep no rows.
 func (s *Subject) Options() kernelspace.Options {
+	levels := s.levels
 	return kernelspace.Options{
 		Columns: s.Columns, Dim: s.Train.Dim, ARD: s.Settings.ARD, SharedPeriod: s.Settings.SharedPeriod, Line: s.Settings.Line,
+		Levels: func(c int) []float64 { return levels[c] },
 	}
 }
 

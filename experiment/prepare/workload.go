@@ -165,6 +165,9 @@ func crudeCost(e kernelspace.Expr) (cost float64) {
 	return cost
 }
 
+// fewLevels stand for those of a column that is not known.
+var fewLevels = []float64{0, 1, 2, 3, 4, 5, 6, 7}
+
 // compileLoosely compiles a kernel where the columns' names are not known: one
 // that names some acts on all.
 func compileLoosely(e kernelspace.Expr, ard, shared bool, dim int) *kernelspace.Program {
@@ -172,7 +175,7 @@ func compileLoosely(e kernelspace.Expr, ard, shared bool, dim int) *kernelspace.
 	for i := range columns {
 		columns[i] = fmt.Sprintf("x%d", i+1)
 	}
-	o := kernelspace.Options{Columns: columns, Dim: dim, ARD: ard, SharedPeriod: shared}
+	o := kernelspace.Options{Columns: columns, Dim: dim, ARD: ard, SharedPeriod: shared, Levels: func(int) []float64 { return fewLevels }}
 	if p, err := kernelspace.Compile(e.Canonical(), o); err == nil {
 		return p
 	}

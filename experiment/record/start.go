@@ -54,6 +54,27 @@ type ParamInfo struct {
 	Stated string  `json:"stated,omitempty"` // what the config says of it: "fixed", "bounded", "prior"; "": nothing
 }
 
+// Levels stand for the levels of an input that have a length each in some kernel, as
+// kernelspace.Options has them: as many, though not their values, of which there is no record.
+func (s *Start) Levels(column int) (levels []float64) {
+	for i := range s.Kernels {
+		leaf, n := "", 0
+		for _, p := range s.Kernels[i].Params {
+			of, name, _ := strings.Cut(p.Name, ".")
+			if !strings.HasPrefix(name, "lengthscale(") || p.Column != s.Inputs()[column].Name {
+				continue
+			}
+			if of != leaf { // that of another leaf is as long
+				leaf, n = of, 0
+			}
+			if n++; n > len(levels) {
+				levels = append(levels, float64(n))
+			}
+		}
+	}
+	return levels
+}
+
 // InUnits turns the standardised value of a hyperparameter into that in data units.
 func (p *ParamInfo) InUnits(v float64) float64 {
 	if p.changes() {

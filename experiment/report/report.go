@@ -163,7 +163,9 @@ func (r *reporter) compileOptions() {
 	for _, in := range r.history.Start.Inputs() {
 		names = append(names, in.Name)
 	}
-	r.options = &kernelspace.Options{Columns: names, Dim: len(names), ARD: c.Settings.ARD, SharedPeriod: c.Settings.SharedPeriod}
+	r.options = &kernelspace.Options{
+		Columns: names, Dim: len(names), ARD: c.Settings.ARD, SharedPeriod: c.Settings.SharedPeriod, Levels: r.history.Start.Levels,
+	}
 }
 
 // state says how the run stands, and how that is known.

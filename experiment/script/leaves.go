@@ -34,6 +34,9 @@ func (l *leaf) each(sign string, of func(i, column int) string) string {
 
 func numpyLeaf(l leaf) string {
 	args := []string{ints(l.columns)}
+	if len(l.levels) > 0 {
+		args = append(args, list(l.levels))
+	}
 	if len(l.scales) > 0 {
 		args = append(args, list(l.scales))
 	}

@@ -101,6 +101,7 @@ type leaf struct {
 	dim     int
 	columns []int
 	degree  int
+	levels  []float64 // of "levels", the base of CAT with a length for each
 	theta   []float64 // variance, length scales, periods, shape; of a step place and width
 	scales  []float64
 	periods []float64
@@ -110,6 +111,9 @@ type leaf struct {
 func newLeaf(p *kernelspace.Program, in *kernelspace.Instr, theta []float64) leaf {
 	own := theta[in.Off : in.Off+in.NumParams()]
 	l := leaf{base: p.Params[in.Off].Base, dim: p.Dim, columns: in.Cols, degree: in.Degree, theta: own, shape: own[len(own)-1]}
+	if in.Op == kernelspace.OpLevels {
+		l.base, l.levels = "levels", in.Levels
+	}
 	if in.Op != kernelspace.OpStep {
 		l.scales, l.periods = own[1:1+in.NumScale], own[1+in.NumScale:1+in.NumScale+in.NumPeriod]
 	}
@@ -167,6 +171,9 @@ func (lib *library) expression(p *kernelspace.Program, theta []float64, used map
 			l := newLeaf(p, in, theta)
 			if text = lib.leaf(l); text == "" {
 				what := l.base
+				if in.Op == kernelspace.OpLevels {
+					what = "CAT with a length for each level"
+				}
 				if len(l.columns) > 1 {
 					what += " of several columns"
 				}

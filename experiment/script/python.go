@@ -39,6 +39,9 @@ var numpyParts = []struct{ name, text string }{
 		"    return lambda x, y, same: v * walk(x, y, columns, origin, lambda low, high: low**2 * (3 * high - low) / 6)\n"},
 	{"CONST", "def const(v):\n    return lambda x, y, same: np.full(np.broadcast_shapes(x.shape, y.shape)[:-1], v)\n"},
 	{"CAT", "def cat(v, cols):\n    return lambda x, y, same: v * np.all(x[..., cols] == y[..., cols], axis=-1)\n"},
+	{"levels", "def levels(v, cols, levels, scales):\n" +
+		"    c = lambda x: (x[..., cols] == levels) @ np.exp(-0.5 / np.square(scales))\n" +
+		"    return lambda x, y, same: v * np.where((x[..., cols] == y[..., cols]).all(-1), 1, c(x) * c(y))\n"},
 	{"WN", "def wn(v):\n    return lambda x, y, same: v * same * np.ones(np.broadcast_shapes(x.shape, y.shape)[:-1])\n"},
 }
 

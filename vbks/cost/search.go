@@ -11,6 +11,8 @@ func Leaf(op kernelspace.Op) float64 {
 	switch op {
 	case kernelspace.OpLIN, kernelspace.OpPoly, kernelspace.OpConst, kernelspace.OpWhite, kernelspace.OpCat, kernelspace.OpStep:
 		return 5
+	case kernelspace.OpLevels:
+		return 10
 	case kernelspace.OpPER, kernelspace.OpCos:
 		return 60
 	}

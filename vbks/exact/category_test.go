@@ -3,6 +3,7 @@ package exact
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"example.com/kestrel/internal/must"
@@ -68,6 +69,50 @@ func TestCategoryIsARandomEffect(t *testing.T) {
 		}
 		if same, ok, err := lin.At(lin.Free(theta, c.noise)); err != nil || !ok || math.Abs(same-got) > 1e-9*math.Abs(got) {
 			t.Errorf("%s of columns of 0 and 1: %v, %s %v", linear, same, expr, got)
+		}
+	}
+}
+
+// Levels with a length each are SE over columns of 0 and 1 with ARD lengths: the same evidence and the
+// same gradient at the same hyperparameters.
+func TestLevelsHaveLengths(t *testing.T) {
+	const levels, n = 4, 40
+	rng := rand.New(rand.NewPCG(3, 9))
+	var x, hot, y []float64
+	for i := range n {
+		l, at := rng.IntN(levels), rng.NormFloat64()
+		x, hot = append(x, at, float64(l)/3), append(hot, make([]float64, levels+1)...)
+		hot[i*(levels+1)], hot[i*(levels+1)+1+l] = at, 1
+		y = append(y, float64(l%2)*math.Sin(at)+0.3*rng.NormFloat64())
+	}
+	o := kernelspace.Options{Dim: 2, Levels: func(int) []float64 { return []float64{0, 1. / 3, 2. / 3, 1} }}
+	for _, e := range []string{"CAT[2;ard]", "SE[1]*CAT[2;ard]+SE[1]", "CAT[2;ard]*LIN[1]"} {
+		p := kernelspacetest.Program(t, e, o)
+		text := strings.ReplaceAll(e, "CAT[2;ard]", "SE[2,3,4,5;ard]")
+		same := kernelspacetest.Program(t, text, kernelspace.Options{Dim: levels + 1})
+		a, b := ready(t, p, x, y, Options{}), ready(t, same, hot, y, Options{})
+		raw := make([]float64, len(p.Params))
+		for i, q := range p.Params {
+			if raw[i] = 1; q.Free {
+				raw[i] = math.Exp(0.4 * rng.NormFloat64())
+			}
+			if same.Params[i].Name != q.Name || same.Params[i].Free != q.Free {
+				t.Fatalf("%s and %s are in another order", e, text)
+			}
+		}
+		grad, other := make([]float64, len(p.Free)+1), make([]float64, len(p.Free)+1)
+		got, ok, err := a.eval(a.Free(raw, 0.2), grad)
+		must.OK(t, err)
+		want, fine, err := b.eval(b.Free(raw, 0.2), other)
+		must.OK(t, err)
+		if !ok || !fine || math.Abs(got-want) > 1e-9*math.Abs(want) {
+			t.Errorf("%s: %v, %s %v", e, got, text, want)
+		}
+		for i := range grad {
+			if math.Abs(grad[i]-other[i]) > 1e-8*(1+math.Abs(other[i])) {
+				t.Errorf("%s: gradient %v, %s %v", e, grad, text, other)
+				break
+			}
 		}
 	}
 }

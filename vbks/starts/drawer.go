@@ -189,6 +189,16 @@ func (w *Drawer) leaf(in *kernelspace.Instr, raw []float64, rng *rand.Rand, numb
 		w.walk(in, raw, rng, first)
 		return
 	case kernelspace.OpCos, kernelspace.OpConst, kernelspace.OpWhite, kernelspace.OpCat: // no length scale
+	case kernelspace.OpLevels: // all alike, at first as much as not: c = 0.6
+		f := 1.0
+		if !first {
+			f = logUniform(rng, 0.4, 3)
+		}
+		for i := range scales {
+			if scales[i] = f; !first {
+				scales[i] *= math.Exp(0.5 * rng.NormFloat64())
+			}
+		}
 	default:
 		f := 0.5
 		if !first {

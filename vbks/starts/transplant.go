@@ -32,6 +32,7 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 	var added []int // leaves that the giver lacks
 	changed := false
 	widened := -1 // an RQ that was SE
+	loaded := -1  // levels with lengths that had none
 	for i, in := range toLeaves {
 		j := r.Pairs[i]
 		if j < 0 {
@@ -42,6 +43,9 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 		src := fromLeaves[j]
 		if !(src.Op == in.Op || radial(src.Op) && radial(in.Op)) {
 			w.likened(src, in, from, raw)
+			if src.Op == kernelspace.OpCat && in.Op == kernelspace.OpLevels {
+				loaded = i
+			}
 			continue // where they have nothing in common the taker's own values stay
 		}
 		copyLeaf(giver, taker, src, in, from, raw)
@@ -67,6 +71,19 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 		emit(func(c []float64) { c[alpha] = 1000 })
 		emit(func(c []float64) { c[alpha] = 10 })
 		emit(func(c []float64) { c[alpha] = 1 })
+	case loaded >= 0:
+		// Without lengths is the limit of short ones; longer ones have levels in common.
+		in := toLeaves[loaded]
+		for _, length := range []float64{0.4, 1} {
+			emit(func(c []float64) {
+				for i := range in.NumScale {
+					c[in.Off+1+i] = length
+				}
+			})
+		}
+		if own != nil {
+			emit(nil)
+		}
 	case (r.Kind == Lift || r.Kind == Cousin) && len(added) > 0:
 		redraw := func(c []float64, number int) {
 			used := w.taken(taker)
@@ -213,7 +230,7 @@ func (w *Drawer) flatten(t *params.Term, raw []float64, times float64) {
 	raw[in.Off] = 1
 	for i := range in.NumScale {
 		l := min(times, 90)
-		if in.Op != kernelspace.OpPER {
+		if in.Op != kernelspace.OpPER && in.Op != kernelspace.OpLevels {
 			l = min(times, 900) * w.scales.Span[in.Cols[min(i, len(in.Cols)-1)]]
 		}
 		raw[in.Off+1+i] = l

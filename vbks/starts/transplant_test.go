@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/kernelspacetest"
 	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/starts"
 	"example.com/kestrel/vbks/starts/startstest"
@@ -164,6 +165,46 @@ func TestReplacementsKeepTheRest(t *testing.T) {
 		}
 		if tried < 50 || radials < 5 {
 			t.Errorf("dim %d: %d replacements, %d of radial leaves", dim, tried, radials)
+		}
+	}
+}
+
+// Levels take the variance over that others have found, with lengths or without; lengths begin short and at where levels
+// have about as much in common as not.
+func TestTransplantsOfLevels(t *testing.T) {
+	g := startstest.NewGraft(t, 1, 2)
+	o := kernelspace.Options{Dim: 2, Levels: func(int) []float64 { return []float64{0, 1, 2} }}
+	plain, lengths := kernelspacetest.Program(t, "SE[1]*CAT[2]+CAT[2]", o), kernelspacetest.Program(t, "SE[1]*CAT[2]+CAT[2;ard]", o)
+	r := starts.Relation{Pairs: []int{0, 1, 2}, Kind: starts.Replacement}
+	raw := []float64{2, 0.7, 1, 3, 0.5, 1, 2}
+	x := params.Free(plain, raw[:4], 0.1, g.Floor)
+	for own, want := range map[bool][]float64{false: {0.4, 1}, true: {0.4, 1, 2.5}} {
+		var before []float64
+		if own {
+			before = params.Free(lengths, []float64{9, 9, 1, 9, 2.5, 2.5, 2.5}, 0.1, g.Floor)
+		}
+		out := g.Transplant(r, plain, lengths, x, before, rand.New(rand.NewPCG(2, 1)))
+		if len(out) != len(want) {
+			t.Fatalf("%d starts", len(out))
+		}
+		for i, l := range want {
+			got, noise := params.Raw(lengths, out[i], g.Floor)
+			for j, v := range []float64{2, 0.7, 1, 3, l, l, l} {
+				if math.Abs(got[j]-v) > 1e-9 || math.Abs(noise-0.1) > 1e-9 {
+					t.Fatalf("start %d: %v, noise %v", i, got, noise)
+				}
+			}
+		}
+	}
+	out := g.Transplant(r, lengths, plain, params.Free(lengths, raw, 0.1, g.Floor), nil, rand.New(rand.NewPCG(2, 1)))
+	if got, _ := params.Raw(plain, out[0], g.Floor); len(out) != 1 || math.Abs(got[3]-3) > 1e-9 {
+		t.Errorf("%d starts without lengths, the first %v", len(out), got)
+	}
+	for number := range 20 { // fresh ones are within what the prior believes
+		free := g.Draw(lengths, rand.New(rand.NewPCG(5, uint64(number))), number)
+		got, _ := params.Raw(lengths, free, g.Floor)
+		if l := slices.Min(got[4:]); l < 0.05 || slices.Max(got[4:]) > 30 || number == 0 && (l != 1 || slices.Max(got[4:]) != 1) {
+			t.Errorf("draw %d: lengths %v", number, got[4:])
 		}
 	}
 }

@@ -24,7 +24,8 @@ func (w *Drawer) walk(in *kernelspace.Instr, raw []float64, rng *rand.Rand, firs
 
 // likened fills a leaf from one of another kind that does about the same: RW and IRW
 // go equally far over the data, and over short distances, where spectral densities
-// fall like 2s²/ℓω² and 12√3 s²/ℓ³ω⁴, Matérn 1/2 is RW and Matérn 3/2 IRW.
+// fall like 2s²/ℓω² and 12√3 s²/ℓ³ω⁴, Matérn 1/2 is RW and Matérn 3/2 IRW. Levels have the same variance,
+// with lengths or without.
 func (w *Drawer) likened(src, dst *kernelspace.Instr, from, to []float64) {
 	span := w.scales.Span[dst.Cols[0]]
 	switch {
@@ -46,6 +47,8 @@ func (w *Drawer) likened(src, dst *kernelspace.Instr, from, to []float64) {
 		for i := range dst.NumScale {
 			to[dst.Off+1+i] = from[src.Off+1+min(i, src.NumScale-1)] * from[src.Off+1+src.NumScale] / (2 * math.Pi)
 		}
+		to[dst.Off] = from[src.Off]
+	case src.Op.ByLevel() && dst.Op.ByLevel():
 		to[dst.Off] = from[src.Off]
 	case walks(src.Op) && radial(dst.Op):
 		l := 2 * span

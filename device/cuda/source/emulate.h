@@ -232,6 +232,12 @@ static inline void __syncwarp(unsigned = ~0u) { emulate::pause_as(emulate::await
 template <class T> static inline T __shfl_xor_sync(unsigned, T v, int mask) { return emulate::exchange(v, (emulate::current & 31) ^ mask); }
 template <class T> static inline T __shfl_sync(unsigned, T v, int lane) { return emulate::exchange(v, lane); }
 
+static inline double __hiloint2double(int hi, int lo) {
+	const uint64_t bits = (uint64_t)(uint32_t)hi << 32 | (uint32_t)lo;
+	double v;
+	memcpy(&v, &bits, sizeof v);
+	return v;
+}
 static inline double sinpi(double x) { return std::sin(M_PI * (x - 2 * std::rint(x / 2))); }
 static inline double cospi(double x) { return std::cos(M_PI * (x - 2 * std::rint(x / 2))); }
 static inline void sincospi(double x, double *s, double *c) { *s = sinpi(x), *c = cospi(x); }

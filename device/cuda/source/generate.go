@@ -38,6 +38,9 @@ func Structure(p *kernelspace.Program) string {
 		}
 		leaves++
 		fmt.Fprintf(&s, " %d%v%d,%d,%d", in.Op, in.Cols, in.NumScale, in.NumPeriod, in.Degree)
+		if in.Levels != nil {
+			fmt.Fprint(&s, in.Levels)
+		}
 	}
 	if leaves > mostGeneratedLeaves || len(p.Params) > mostGeneratedParams || p.Dim > mostGeneratedColumns {
 		return ""
@@ -187,13 +190,19 @@ func instruction(s *strings.Builder, name string, in *kernelspace.Instr) {
 		{"degree", in.Degree}} {
 		fmt.Fprintf(s, "\t__device__ static constexpr int %s() { return %d; }\n", f.name, f.value)
 	}
-	s.WriteString("\t__device__ static constexpr int column(int i) { return ")
-	for i, c := range in.Cols[:max(len(in.Cols)-1, 0)] {
-		fmt.Fprintf(s, "i == %d ? %d : ", i, c)
+	choice(s, "int", "column", in.Cols)
+	choice(s, "double", "level", in.Levels)
+	s.WriteString("};\n")
+}
+
+// choice writes a function that returns one of some constants by its place, the last for any other.
+func choice[T int | float64](s *strings.Builder, kind, name string, values []T) {
+	fmt.Fprintf(s, "\t__device__ static constexpr %s %s(int i) { return ", kind, name)
+	last := T(0)
+	for i, v := range values {
+		if last = v; i < len(values)-1 {
+			fmt.Fprintf(s, "i == %d ? %v : ", i, v)
+		}
 	}
-	last := 0
-	if n := len(in.Cols); n > 0 {
-		last = in.Cols[n-1]
-	}
-	fmt.Fprintf(s, "%d; }\n};\n", last)
+	fmt.Fprintf(s, "%v; }\n", last)
 }

@@ -4,11 +4,11 @@
 // (the interpreter); with contraction off both give the same bits.
 //
 // An instruction has op(), off() (place of its first parameter), columns(),
-// column(i), scales(), periods(), degree(), as kernelspace.Instr. t are its
+// column(i), scales(), periods(), degree(), level(i), as kernelspace.Instr. t are its
 // kernel's parameters, c the same but 1/ℓ² for length scales, 1/p for periods and the
 // places of change points.
 
-enum Op { op_se, op_rq, op_lin, op_per, op_matern12, op_matern32, op_matern52, op_white, op_const, op_poly, op_cos, op_rw, op_irw, op_cat, op_step, op_add, op_mul, op_change };
+enum Op { op_se, op_rq, op_lin, op_per, op_matern12, op_matern32, op_matern52, op_white, op_const, op_poly, op_cos, op_rw, op_irw, op_cat, op_levels, op_step, op_add, op_mul, op_change };
 
 // Dynamic is an instruction in a table.
 struct Dynamic {
@@ -20,6 +20,7 @@ struct Dynamic {
 	__device__ int scales() const { return n[4]; }
 	__device__ int periods() const { return n[5]; }
 	__device__ int degree() const { return n[6]; }
+	__device__ double level(int i) const { return __hiloint2double(table[n[7] + 2 * i], table[n[7] + 2 * i + 1]); }
 };
 
 template <class I> __device__ inline int scale_at(I in, int i) { return in.off() + 1 + (in.scales() > 1 ? i : 0); }
@@ -277,6 +278,23 @@ __device__ inline double leaf(I in, const double *t, const double *c, const doub
 		for (int i = 0; i < in.columns(); i++)
 			equal = equal && x[in.column(i)] == y[in.column(i)];
 		return d[0] = equal ? s2 : 0;
+	}
+	case op_levels: {
+		const double a = x[in.column(0)], b = y[in.column(0)];
+		bool one = false, other = false; // have a length
+		double sum = 0;
+#pragma unroll
+		for (int i = 0; i < in.scales(); i++) {
+			const bool is = a == in.level(i), was = b == in.level(i);
+			const double e = is != was ? c[scale_at(in, i)] : 0;
+			one = one || is, other = other || was;
+			sum += d[1 + i] = e;
+		}
+		const double v = a == b ? s2 : one && other ? s2 * exp(-0.5 * sum) : 0, slope = a == b ? 0 : v;
+#pragma unroll
+		for (int i = 0; i < in.scales(); i++)
+			d[1 + i] *= slope;
+		return d[0] = v;
 	}
 	case op_step:
 		return 0; // change has what there is

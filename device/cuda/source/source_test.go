@@ -43,8 +43,9 @@ func TestConstantsMatch(t *testing.T) {
 		"op_se": kernelspace.OpSE, "op_rq": kernelspace.OpRQ, "op_lin": kernelspace.OpLIN, "op_per": kernelspace.OpPER,
 		"op_matern12": kernelspace.OpMatern12, "op_matern32": kernelspace.OpMatern32, "op_matern52": kernelspace.OpMatern52,
 		"op_white": kernelspace.OpWhite, "op_const": kernelspace.OpConst, "op_poly": kernelspace.OpPoly, "op_cos": kernelspace.OpCos,
-		"op_rw": kernelspace.OpRW, "op_irw": kernelspace.OpIRW, "op_cat": kernelspace.OpCat, "op_step": kernelspace.OpStep,
-		"op_add": kernelspace.OpAdd, "op_mul": kernelspace.OpMul, "op_change": kernelspace.OpChange,
+		"op_rw": kernelspace.OpRW, "op_irw": kernelspace.OpIRW, "op_cat": kernelspace.OpCat, "op_levels": kernelspace.OpLevels,
+		"op_step": kernelspace.OpStep,
+		"op_add":  kernelspace.OpAdd, "op_mul": kernelspace.OpMul, "op_change": kernelspace.OpChange,
 	}
 	if len(names) != len(want) || len(operations) != len(want) {
 		t.Fatalf("operations %v in the sources, %v here", names, operations)
@@ -101,7 +102,8 @@ func TestStructure(t *testing.T) {
 // change points, by the interpreter and generated, and that no two share it: a row more there
 // is not left to the CPU in silence.
 func TestEveryLeaf(t *testing.T) {
-	texts := []string{"CP(SE,LIN)"}
+	texts := []string{"CP(SE,LIN)", "CAT[1;ard]"}
+	levels := func(int) []float64 { return []float64{-0.1, 1e-300, 3} }
 	for _, b := range kernelspace.BaseKernels() {
 		texts = append(texts, b.Name)
 	}
@@ -111,7 +113,7 @@ func TestEveryLeaf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := kernelspace.Compile(e, kernelspace.Options{Dim: 1})
+		p, err := kernelspace.Compile(e, kernelspace.Options{Dim: 1, Levels: levels})
 		if err != nil {
 			t.Fatal(err)
 		}

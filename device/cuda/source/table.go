@@ -5,6 +5,7 @@ package source
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"example.com/kestrel/device"
@@ -24,7 +25,7 @@ var operations = []kernelspace.Op{
 	kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpLIN, kernelspace.OpPER,
 	kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52,
 	kernelspace.OpWhite, kernelspace.OpConst, kernelspace.OpPoly, kernelspace.OpCos, kernelspace.OpRW, kernelspace.OpIRW,
-	kernelspace.OpCat, kernelspace.OpStep,
+	kernelspace.OpCat, kernelspace.OpLevels, kernelspace.OpStep,
 	kernelspace.OpAdd, kernelspace.OpMul, kernelspace.OpChange,
 }
 
@@ -75,7 +76,7 @@ func tree(p *kernelspace.Program) ([]node, error) {
 
 // Table returns what the kernels read of a program: number of instructions,
 // number of parameters, where their kinds begin, number of columns, eight
-// integers an instruction, then lists. The kinds are 1 for length scales, 2 for
+// integers an instruction, then lists, of levels with their halves, the upper one first. The kinds are 1 for length scales, 2 for
 // periods, 3 for places of change points, else 0.
 //
 // Errors: those of tree; a program larger than the interpreter takes.
@@ -119,6 +120,11 @@ func Table(p *kernelspace.Program) ([]int32, error) {
 		}
 		for _, v := range list {
 			t = append(t, int32(v))
+		}
+		t[4+8*i+7] = int32(len(t))
+		for _, v := range n.Levels {
+			bits := math.Float64bits(v)
+			t = append(t, int32(bits>>32), int32(bits))
 		}
 	}
 	t[2] = int32(len(t))
