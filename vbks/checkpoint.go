@@ -59,6 +59,8 @@ const (
 //	                    added by Reoptimize, steps, batch, inducing inputs asked for (0:
 //	                    "auto"), place of the leader in the space (−1: none)
 //	rough               the rung that all rows came on before their turn; not there: none
+//	again               how often M had been raised before the evaluation that kernels come back for which were
+//	                    left out; not there: there is none
 //	rung                where M is chosen by itself: how often it has been raised, 1 if it need not be again
 //	grown               where rows were added behind: after which evaluation the last time, rows seen then,
 //	                    rows that each evaluation adds since, rows known since, of which those beyond the
@@ -106,6 +108,7 @@ const (
 //	kernel/i/ends       E x 4: where it stood when rungs were left that it had taken part in, oldest
 //	                    first: evaluation, local ELBO, middle of what bounds allow, error of its gap;
 //	                    the first two with the volume
+//	kernel/i/sampled    E: of these errors what came from a sample of the rows; not there where it is none
 //	kernel/i/left       M of the rung that it was left out of, until it takes part again
 //	kernel/i/share      of one left out: q*, Bayes' rule, and both without the errors of local ELBOs
 //	kernel/i/reason     text: why it failed or was pruned
@@ -291,11 +294,14 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 			past = append(past, float64(p.evaluation), float64(p.rows), p.elbo, float64(p.inducing), float64(known), b.Lower, b.Upper)
 		}
 		add(name("past"), past, len(k.past), pastFields)
-		var ends []float64
+		var ends, sampled []float64
 		for _, e := range k.ends {
-			ends = append(ends, float64(e.evaluation), e.elbo, e.middle, e.drift)
+			ends, sampled = append(ends, float64(e.evaluation), e.elbo, e.middle, e.drift), append(sampled, e.sampled)
 		}
 		add(name("ends"), ends, len(k.ends), endFields)
+		if slices.ContainsFunc(sampled, func(v float64) bool { return v != 0 }) {
+			add(name("sampled"), sampled)
+		}
 		if k.heard.X != nil {
 			add(name("heard"), append([]float64{k.heard.Value}, k.heard.X...))
 		}

@@ -189,6 +189,7 @@ type rungEnd struct {
 	evaluation   int     // the last one on the rung
 	elbo, middle float64 // with the volume of the mode of then
 	drift        float64 // the error of its gap to the best one, without slack
+	sampled      float64 // of that what came from a sample of the rows
 }
 
 // end finds where a kernel stood after an evaluation that was the last on its rung.
@@ -215,14 +216,14 @@ func (t *Trainer) leave() {
 		if !k.current(t.rows) {
 			continue
 		}
-		drift := 0.0
+		end := rungEnd{evaluation: t.evaluation, elbo: k.worth(), middle: k.middle()}
 		if k != best {
-			drift = math.Hypot(k.drift(best, t.rows == t.data.Rows()), belief.PairedSE(k.terms, best.terms, t.rows))
+			end.sampled = belief.PairedSE(k.terms, best.terms, t.rows)
+			end.drift = math.Hypot(k.drift(best, t.rows == t.data.Rows()), end.sampled)
 		}
-		end := rungEnd{t.evaluation, k.worth(), k.middle(), drift}
 		if t.nextRough() && k.heard.X != nil { // what else is known of it is of fewer inducing inputs
 			heard := k.heard.Value + k.volume
-			end, k.bounds = rungEnd{t.evaluation, heard, heard, heardNats}, nil
+			end, k.bounds = rungEnd{t.evaluation, heard, heard, heardNats, 0}, nil
 		}
 		k.ends = append(slices.Clip(k.ends), end)
 	}
@@ -269,7 +270,7 @@ func (t *Trainer) standing(k *kernel) (elbo, low, high float64, ok bool) {
 	elbo = now.elbo - math.Max(behind, then.elbo-own.elbo)
 	middle, half := now.middle-behind, (high-low)/2
 	if m, known := t.moved(own.evaluation); known {
-		return own.elbo + m.mean, 0, 0, ok
+		return own.elbo + m.elbo, m.middle - m.elbo, m.middle - m.elbo, ok
 	}
 	return elbo, middle - half - elbo, middle + half - elbo, ok
 }
@@ -282,24 +283,28 @@ func (t *Trainer) driftThen(k *kernel) float64 {
 	}
 	end := k.ends[len(k.ends)-1]
 	if m, known := t.moved(end.evaluation); known {
-		return m.sd
+		return math.Hypot(m.sd, end.sampled)
 	}
 	return end.drift
 }
 
-// movement is by how much kernels have moved, in the mean, and how far another one may be from that.
-type movement struct{ mean, sd float64 }
+// movement is by how much kernels have moved, in the mean, from their local ELBO of then to that of now and to the
+// middle of what is known of their log evidence now, and how far another one's middle may be from that.
+type movement struct{ elbo, middle, sd float64 }
 
-// moved is what has become since an evaluation, the last one on a rung, of the local ELBOs of the N kernels that went
-// on to the next one: of those that were left out later by what moved the best one since, too. With v_k from then to
-// now another one has moved by v̄ ± sd,
+// leastMoved is the least of a movement's sd: kernels that contain each other move alike, two of them hardly differ.
+const leastMoved = 1
+
+// moved is what has become since an evaluation, the last one on a rung, of the N kernels that went on to the next
+// one: of those that were left out later by what moved the best one since, too. With v_k from then to now another one
+// has moved by v̄ ± sd,
 //
 //	sd² = Σ(v_k − v̄)²/(N−1) · (1 + 1/N) · (N+1)/(N−1)
 //
-// the second factor for the mean, the third for Student's t of N−1 degrees of freedom. Bounds do not count: they are
-// close for a few kernels only, and where few inducing inputs take a function for noise they say nothing of what more
-// will find. It is not known where fewer than two went on, and of rows that are all gone through at every step,
-// where calibrations were made without.
+// the second factor for the mean, the third, since s is of few, about as wide as Student's t of N−1 degrees of freedom
+// is where it holds two thirds. Bounds of then do not count: they are close for a few kernels only, and where few
+// inducing inputs take a function for noise they say nothing of what more will find. It is not known where fewer than
+// two went on, and of rows that are all gone through at every step, where calibrations were made without.
 func (t *Trainer) moved(since int) (m movement, known bool) {
 	if e, err := t.settings.Effort(t.rows); err != nil || e.Exact() {
 		return m, false
@@ -318,27 +323,30 @@ func (t *Trainer) moved(since int) (m movement, known bool) {
 	if best == nil {
 		return m, false
 	}
-	var by []float64
+	var elbos, middles []float64
 	for _, k := range t.kernels {
 		then, ok := k.end(since)
 		if !ok {
 			continue
 		}
 		if k.current(t.rows) {
-			by = append(by, k.worth()-then.elbo)
+			elbos, middles = append(elbos, k.worth()-then.elbo), append(middles, k.middle()-then.elbo)
 			continue
 		}
 		end := k.ends[len(k.ends)-1]
 		if of, ok := best.end(end.evaluation); ok && end.evaluation > since {
-			by = append(by, end.elbo-then.elbo+best.worth()-of.elbo)
+			v := end.elbo - then.elbo - of.elbo
+			elbos, middles = append(elbos, v+best.worth()), append(middles, v+best.middle())
 		}
 	}
-	n := float64(len(by))
+	n := float64(len(elbos))
 	if n < 2 {
 		return m, false
 	}
-	mean, variance := stat.MeanVariance(by, nil)
-	return movement{mean, math.Sqrt(variance * (1 + 1/n) * (n + 1) / (n - 1))}, true
+	m.elbo = stat.Mean(elbos, nil)
+	middle, variance := stat.MeanVariance(middles, nil)
+	m.middle, m.sd = middle, math.Max(leastMoved, math.Sqrt(variance*(1+1/n)*(n+1)/(n-1)))
+	return m, true
 }
 
 // errors are the local ELBOs, with volumes, of the kernels that the belief is over, and their

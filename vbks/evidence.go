@@ -55,6 +55,13 @@ func (r *round) commit(ctx context.Context) (undo func(), err error) {
 			k.source, k.gain = f.Best.Source, f.Best.Gain
 		}
 	}
+	if r.number == t.recalled {
+		for i := range kernels { // the others stand where they stood, and their history goes on
+			if k := &kernels[i]; k.current(r.n) && !slices.Contains(r.live, i) {
+				k.remember(r.number, r.m)
+			}
+		}
+	}
 	if t.compared != t.m {
 		for i := range kernels { // what is known of those left out cannot be compared any more
 			if k := &kernels[i]; k.status == Pruned {
@@ -384,6 +391,9 @@ func (t *Trainer) change(ids []string, from, to Status, reason string) (*Evaluat
 		return nil, err
 	}
 	t.judge(t.last)
+	if t.recalls() {
+		t.lookBack(t.last)
+	}
 	return t.last, nil
 }
 

@@ -293,10 +293,16 @@ func (t *Trainer) forgotten(e *Evaluation) (out []int) {
 	return out[:sort.Search(len(out), func(i int) bool { return effort.Work(t.rows, i+1, t.m) > most })]
 }
 
-// lookBack plans an evaluation more where the ladder has ended and most of the belief is with kernels that
-// were left out on the way: of those what is known is a gap of then, which may have moved by as much
-// since as those of the others have.
+// lookBack plans an evaluation more where the ladder has ended and half of the belief or more is with kernels that
+// were left out on the way: of those all that is known is where they stood then and how others have moved. It is
+// asked whenever the belief has changed: what has been planned and is not needed any more is not made.
 func (t *Trainer) lookBack(e *Evaluation) {
+	if t.recalls() {
+		if len(t.forgotten(e)) == 0 { // others have most of the belief by now
+			t.rungs, t.again = t.rungs[:t.again], 0
+		}
+		return
+	}
 	if !t.settings.autoInducing() || t.again > 0 || !t.settings.integrates() || !t.concluding(e.Index) ||
 		!t.told && t.rung+1 < len(t.rungs) || len(t.forgotten(e)) == 0 {
 		return
@@ -311,12 +317,11 @@ func (t *Trainer) recalls() bool { return t.again > 0 && t.rung+1 == t.again }
 // recall brings the kernels back that lookBack has planned an evaluation for. The others have been compared
 // with as many inducing inputs and stay as they are. It returns how to undo it.
 func (t *Trainer) recall() (undo func() error) {
-	back := t.forgotten(t.last)
 	undo = t.keep()
 	var names []string
-	for _, i := range back {
+	for _, i := range t.forgotten(t.last) {
 		k := t.kernels[i]
-		k.status, k.reason, k.low = Live, "", 0
+		k.status, k.reason, k.low, k.rows, k.terms = Live, "", 0, 0, nil
 		if k.state != nil {
 			k.state = k.state.unplaced()
 		}
@@ -488,8 +493,8 @@ func (t *Trainer) tell(e *Evaluation, audibly bool) {
 	if leader := &e.Kernels[e.Leader()]; live == 1 && bounded {
 		slack = leader.Evidence.Upper - leader.ELBO
 	}
-	before, last := t.told, t.rung+1 == len(t.rungs)
-	t.told = bounded && slack <= settledNats && !audibly && !t.askedTwice(last, live) && t.rung >= t.rough || t.m < t.rungs[t.rung]
+	before, last := t.told, t.rung+1 == len(t.rungs) || t.recalls()
+	t.told = !t.recalls() && bounded && slack <= settledNats && !audibly && !t.askedTwice(last, live) && t.rung >= t.rough || t.m < t.rungs[t.rung]
 	text := ""
 	switch {
 	case t.told && !before && !last:

@@ -355,7 +355,10 @@ func (l *loader) kernel(t *Trainer, i int) {
 			l.fail("array %s ends within a rung", name("ends"))
 			break
 		}
-		k.ends = append(k.ends, rungEnd{l.whole(name("ends"), v[0], 1, t.evaluation), v[1], v[2], v[3]})
+		k.ends = append(k.ends, rungEnd{l.whole(name("ends"), v[0], 1, t.evaluation), v[1], v[2], v[3], 0})
+	}
+	for i, v := range l.optional(name("sampled"), len(k.ends)) {
+		k.ends[i].sampled = v
 	}
 	if v := l.optional(name("heard"), 2+len(k.program.Free)); v != nil {
 		k.heard = solution{X: v[1:], Value: v[0]}

@@ -11,9 +11,9 @@ import (
 	"example.com/kestrel/vbks/params"
 )
 
-// The tridiagonal matrix that conjugate gradients leave has eᵀ log(T) e = uᵀ log(H) u, where H = Q̂^−½ K̂ Q̂^−½ by
-// dense matrices and u is the direction of Q̂^−½ z: after as many steps as there are rows but for rounding, and long
-// before that closely.
+// The tridiagonal matrices that conjugate gradients leave enclose uᵀ log(H) u, where H = Q̂^−½ K̂ Q̂^−½ by dense matrices
+// and u is the direction of Q̂^−½ z: the closer the more steps there are, and but for rounding where they are as many
+// as H has different eigenvalues.
 func TestLanczosOfAProbe(t *testing.T) {
 	const n, m = 24, 3
 	rng := rand.New(rand.NewPCG(8, 4))
@@ -79,7 +79,8 @@ func TestLanczosOfAProbe(t *testing.T) {
 	s := apply(r)
 	p, rs := mat.VecDenseCopyOf(s), mat.Dot(r, s)
 	var l lanczos
-	for range 7 { // H has seven different eigenvalues
+	open := math.Inf(1)
+	for step := range 6 { // H has seven different eigenvalues, of which the rule of Gauss and Radau has 1 from the beginning
 		var kp mat.VecDense
 		kp.MulVec(&k, p)
 		alpha := rs / mat.Dot(p, &kp)
@@ -89,19 +90,23 @@ func TestLanczosOfAProbe(t *testing.T) {
 		rs = mat.Dot(r, s)
 		l.alpha, l.beta = append(l.alpha, alpha), append(l.beta, rs/before)
 		p.AddScaledVec(s, rs/before, p)
-	}
-	if got := l.log(); math.Abs(got-want) > 1e-9*math.Abs(want) {
-		t.Errorf("%v, by dense matrices %v", got, want)
+		least, most := l.logs()
+		if least > want+1e-12 || most < want-1e-12 || most-least >= open || least == 0 {
+			t.Errorf("%d steps: %v to %v, by dense matrices %v", step+1, least, most, want)
+		}
+		if open = most - least; step == 5 && (math.Abs(least-want) > 1e-9*want || most-want > 1e-4*want) {
+			t.Errorf("all steps: %v to %v, by dense matrices %v", least, most, want)
+		}
 	}
 }
 
 // Where the trace leaves tens and hundreds of nats open, of rough functions with few inducing inputs, probes leave a few, and the
-// exact value lies between: ten kernels and draws of hyperparameters. Of rows that are all gone through at every
-// step bounds are what they were.
+// exact value lies between: of kernels and draws of hyperparameters, with so little noise, too, that the steps of
+// Lanczos are too few. Of rows that are all gone through at every step bounds are what they were.
 func TestProbesCloseIn(t *testing.T) {
 	const n = 400
 	data := trainingSeries(43, n)
-	bounds := func(optimizer string, seed uint64, id string, draw int) (e Evidence, exact float64) {
+	bounds := func(optimizer string, seed uint64, id string, draw int, logNoise float64) (e Evidence, exact float64) {
 		s := quickSettings(optimizer)
 		s.Inducing, s.Seed = 12, seed
 		tr := trainerOn(t, 1, nil, data, s, id)
@@ -114,7 +119,7 @@ func TestProbesCloseIn(t *testing.T) {
 				free[i] += k.prior.mean[i]
 			}
 		}
-		free[len(free)-1] = -2.5
+		free[len(free)-1] = logNoise
 		raw, noise := params.Raw(k.program, free, tr.floor)
 		exact = naiveEvidence(k.program, raw, noise, data.X, data.Y, 1) + logThetaPrior(free, k.prior)
 		u := newUnit(t.Context(), tr.site(), &order{Phase: phaseEvidence, Rows: n, Number: draw, Tight: true}, tr.workers[0],
@@ -126,16 +131,16 @@ func TestProbesCloseIn(t *testing.T) {
 	}
 	var ratios []float64
 	for _, id := range []string{"MATERN12", "RW", "SE", "PER+MATERN12", "MATERN32*LIN"} {
-		for draw := range 2 {
-			e, exact := bounds("natural", uint64(draw+1), id, draw)
+		for draw, logNoise := range []float64{-2.5, -2.5, -7, -9} {
+			e, exact := bounds("natural", uint64(draw+1), id, draw, logNoise)
 			if exact < e.Lower-1e-6 || exact > e.Upper+1e-6 {
 				t.Errorf("%s: exact %v, bounds %v", id, exact, e)
 			}
-			wide, _ := bounds("collapsed", uint64(draw+1), id, draw)
-			if exact < wide.Lower-1e-6 || exact > wide.Upper+1e-6 || e.Slack() > wide.Slack() {
+			wide, _ := bounds("collapsed", uint64(draw+1), id, draw, logNoise)
+			if exact < wide.Lower-1e-6 || exact > wide.Upper+1e-6 || logNoise > -5 && e.Slack() > wide.Slack() {
 				t.Errorf("%s: exact %v, bounds %v, with probes %v", id, exact, wide, e)
 			}
-			if wide.Slack() > 20 {
+			if wide.Slack() > 20 && logNoise > -5 {
 				ratios = append(ratios, e.Slack()/wide.Slack())
 			}
 		}

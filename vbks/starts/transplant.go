@@ -158,7 +158,10 @@ func copyLeaf(giver, taker *kernelspace.Program, src, dst *kernelspace.Instr, fr
 		for s := src.Off + next[name]; s < src.Off+src.NumParams(); s++ {
 			next[name]++
 			if giver.Params[s].Name == name {
-				to[d] = from[s]
+				// Lengths of levels are of one column's.
+				if taker.Params[d].Level == 0 || giver.Params[s].Column == taker.Params[d].Column {
+					to[d] = from[s]
+				}
 				break
 			}
 		}
