@@ -104,6 +104,7 @@ func TestLanczosOfAProbe(t *testing.T) {
 // exact value lies between: of kernels and draws of hyperparameters, with so little noise, too, that the steps of
 // Lanczos are too few. Of rows that are all gone through at every step bounds are what they were.
 func TestProbesCloseIn(t *testing.T) {
+	slowWhenRacing(t)
 	const n = 400
 	data := trainingSeries(43, n)
 	bounds := func(optimizer string, seed uint64, id string, draw int, logNoise float64) (e Evidence, exact float64) {
