@@ -426,8 +426,9 @@ func (u *unit) tighten(i int, known Evidence, prior float64) (Evidence, error) {
 	better.Upper = math.Max(better.Upper, better.Lower) // rounding
 	if len(steps) > 0 {
 		least, most := determinant(steps, n)
-		if closer := (Evidence{math.Max(better.Lower, upper-open-most), math.Min(better.Upper, upper-least), true}); closer.known() && closer.Slack() > 0 {
-			return closer, nil // else it contradicts what is sure
+		closer := Evidence{math.Max(better.Lower, upper-open-most), math.Min(better.Upper, upper-least), true}
+		if closer.known() && closer.Slack() > 0 { // else it contradicts what is sure
+			return closer, nil
 		}
 	}
 	return better, nil

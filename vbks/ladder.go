@@ -494,7 +494,8 @@ func (t *Trainer) tell(e *Evaluation, audibly bool) {
 		slack = leader.Evidence.Upper - leader.ELBO
 	}
 	before, last := t.told, t.rung+1 == len(t.rungs) || t.recalls()
-	t.told = !t.recalls() && bounded && slack <= settledNats && !audibly && !t.askedTwice(last, live) && t.rung >= t.rough || t.m < t.rungs[t.rung]
+	settled := bounded && slack <= settledNats && !audibly && !t.askedTwice(last, live) && t.rung >= t.rough
+	t.told = !t.recalls() && (settled || t.m < t.rungs[t.rung])
 	text := ""
 	switch {
 	case t.told && !before && !last:
