@@ -192,3 +192,12 @@ func ListOverride(key string, list []string) Override {
 	}
 	return newOverride(key, texts{&list}.toml())
 }
+
+// TypesOverride sets data.types, by columns.
+func TypesOverride(types map[string]string) Override {
+	text := columnTypes{&types}.toml()
+	if text == "" {
+		text = "{}"
+	}
+	return newOverride("data.types", text)
+}

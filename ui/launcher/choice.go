@@ -59,9 +59,10 @@ type choice struct {
 	kernels  input.Field
 	inducing input.Field
 	seed     input.Field
-	out      input.Field // the run's directory
-	column   int         // cursor among the inputs
-	texts    []string    // columns of texts that are inputs unless something else is said, which all rows tell
+	out      input.Field       // the run's directory
+	column   int               // cursor among the inputs
+	types    map[string]string // that columns are taken for; nil: as the base has them
+	texts    []string          // columns of texts that are inputs unless something else is said, which all rows tell
 
 	calendar       []string // inputs made of the time stamps
 	calendarAt     int      // cursor among those there may be
@@ -366,6 +367,7 @@ func (c *choice) draft() draft {
 			}
 		}
 	}
+	c.typesSet(add)
 	if c.split != c.base.Data.SplitBy {
 		add(splitPart, config.TextOverride(partKeys[splitPart], c.split))
 	}

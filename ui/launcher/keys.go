@@ -118,7 +118,9 @@ func (l *Launcher) partGroups() []input.Group {
 	case inputsPart:
 		turns("move", "another column")
 		bs = append(bs, input.Binding{Keys: []string{"space", "i"}, Label: "space", Short: "in or out",
-			About: "take the column in or out of the inputs", Do: l.toggle})
+			About: "take the column in or out of the inputs", Do: l.toggle},
+			input.Binding{Keys: []string{"t"}, Label: "t", Short: "type",
+				About: "what the column is taken for: what the data say, levels, few, flag, number, time", Do: l.turnType})
 	case calendarPart:
 		turns("move", "another input made of the calendar")
 		bs = append(bs, input.Binding{Keys: []string{"space"}, Label: "space", Short: "in or out",

@@ -414,6 +414,16 @@ func (l *Launcher) toggle() tea.Cmd {
 	return l.changed()
 }
 
+// turnType takes the column under the cursor for something else.
+func (l *Launcher) turnType() tea.Cmd {
+	c := l.chosen()
+	if c == nil || c.base == nil {
+		return nil
+	}
+	c.turnType()
+	return l.changed()
+}
+
 // toParts goes to the settings, at p or at the first.
 func (l *Launcher) toParts(p part) tea.Cmd {
 	parts := l.chosen().parts()

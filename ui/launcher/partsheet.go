@@ -157,7 +157,11 @@ func (l *Launcher) inputSheet(s *sheet, c *choice, focused bool, head func(x, y,
 	var all []chip
 	for i := range c.columns {
 		if c.usable(i) {
-			all = append(all, chip{i, c.columns[i].Name, c.inputs[i]})
+			name := c.columns[i].Name
+			if as := c.statedType(i); as != "" {
+				name += ": " + as
+			}
+			all = append(all, chip{i, name, c.inputs[i]})
 		}
 	}
 	chipSheet(s, all, c.column, focused, head)

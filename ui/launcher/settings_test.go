@@ -99,6 +99,44 @@ func TestEnterKeepsTicks(t *testing.T) {
 	d.same(d.begun[0], "a.csv", `data.inputs=["when", "sky"]`)
 }
 
+// What a column is taken for can be said where inputs are chosen: of a number that counts kinds that it has levels, of a
+// text too, which is then an input.
+func TestTypesOfColumns(t *testing.T) {
+	table := "size,room,remark,load\n"
+	for i := range 60 {
+		table += fmt.Sprintf("%d.5,%d,%s,%d\n", i, i%4, []string{"good", "bad"}[i%2], i*i%7)
+	}
+	d := newLaunching(t, map[string]string{"a.csv": table})
+	d.start()
+	d.put("a.csv")
+	d.press("i")
+	d.has("[x] size", "[x] room", "t type")
+	d.hasNot("data.types")
+	d.press("right", "t")
+	d.has("[x] room: levels", "data.types=", "room", "4 levels: 0, 1, 2, 3")
+	d.press("t", "t", "t", "t", "t")
+	d.hasNot("room: ", "data.types")
+	d.press("t", "right", "t", "t")
+	d.has("[ ] remark: text")
+	d.press("t", "t")
+	d.has("[x] remark: levels")
+	d.press("esc", "enter")
+	d.same(d.begun[0], "a.csv", `data.types={ "remark" = "levels", "room" = "levels" }`)
+
+	// What the config says is where it begins.
+	d = newLaunching(t, map[string]string{"a.csv": table, "c.toml": "[data]\nsource = \"csv\"\npath = \"a.csv\"\ntypes = { room = \"levels\" }\n"})
+	d.start()
+	d.put("c.toml")
+	d.press("i")
+	d.has("[x] room: levels")
+	d.hasNot("data.types")
+	d.press("right", "t")
+	d.has("[x] room: few", "data.types=")
+	d.press("t", "t", "t", "t")
+	d.has("[x] room", "data.types={}")
+	d.hasNot("room: ")
+}
+
 // The calendar is offered for one input of time stamps.
 func TestCalendarSettings(t *testing.T) {
 	stamps := "when,load\n"
