@@ -49,7 +49,7 @@ const (
 	settledNats = 1
 	// Where kernels that were left out have recallShare of the belief in the end, those of recallLeast and
 	// more come back: it takes about as long as the evaluation before.
-	recallShare = 0.75
+	recallShare = 0.5
 	recallLeast = 0.01
 )
 
@@ -267,7 +267,7 @@ func (t *Trainer) climb(ctx context.Context) (undo func() error, err error) {
 
 // forgotten are the kernels that were left out and have most of the belief, as many as take no
 // longer with the present inducing inputs than those did that were compared with them, or than all
-// kernels on the first rung; none where the others have a quarter of it and more.
+// kernels on the first rung; none where the others have more than half of it.
 func (t *Trainer) forgotten(e *Evaluation) (out []int) {
 	effort, err := t.settings.Effort(t.rows)
 	if err != nil || effort.Exact() {
@@ -293,7 +293,7 @@ func (t *Trainer) forgotten(e *Evaluation) (out []int) {
 	return out[:sort.Search(len(out), func(i int) bool { return effort.Work(t.rows, i+1, t.m) > most })]
 }
 
-// lookBack plans an evaluation more where the ladder has ended and three quarters of the belief or more are with kernels that
+// lookBack plans an evaluation more where the ladder has ended and half of the belief or more is with kernels that
 // were left out on the way: of those all that is known is where they stood then and how others have moved. It is
 // asked whenever the belief has changed: what has been planned and is not needed any more is not made.
 func (t *Trainer) lookBack(e *Evaluation) {
