@@ -124,7 +124,8 @@ func TestTypesOfColumns(t *testing.T) {
 	d.same(d.begun[0], "a.csv", `data.types={ "remark" = "levels", "room" = "levels" }`)
 
 	// What the config says is where it begins.
-	d = newLaunching(t, map[string]string{"a.csv": table, "c.toml": "[data]\nsource = \"csv\"\npath = \"a.csv\"\ntypes = { room = \"levels\" }\n"})
+	stated := "[data]\nsource = \"csv\"\npath = \"a.csv\"\ntypes = { room = \"levels\" }\n"
+	d = newLaunching(t, map[string]string{"a.csv": table, "c.toml": stated})
 	d.start()
 	d.put("c.toml")
 	d.press("i")
