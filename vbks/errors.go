@@ -253,8 +253,11 @@ func (t *Trainer) standing(k *kernel) (elbo, low, high float64, ok bool) {
 	if k.left == 0 {
 		return 0, 0, 0, false
 	}
-	var then, now struct{ elbo, middle float64 }
 	own := k.ends[len(k.ends)-1]
+	if m, known := t.moved(own.evaluation); known {
+		return own.elbo + m.elbo, m.middle - m.elbo, m.middle - m.elbo, true
+	}
+	var then, now struct{ elbo, middle float64 }
 	for _, c := range t.kernels {
 		was, compared := c.end(own.evaluation)
 		if !compared || !c.current(t.rows) {
@@ -269,9 +272,6 @@ func (t *Trainer) standing(k *kernel) (elbo, low, high float64, ok bool) {
 	behind := then.middle - own.middle
 	elbo = now.elbo - math.Max(behind, then.elbo-own.elbo)
 	middle, half := now.middle-behind, (high-low)/2
-	if m, known := t.moved(own.evaluation); known {
-		return own.elbo + m.elbo, m.middle - m.elbo, m.middle - m.elbo, ok
-	}
 	return elbo, middle - half - elbo, middle + half - elbo, ok
 }
 

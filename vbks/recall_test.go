@@ -50,6 +50,16 @@ func TestMoved(t *testing.T) {
 	}
 	check("since the first evaluation", 4, -140, 20, 23, 24, 14)
 	check("since the second", 3, -126, 10, 11, 11)
+	// What came from a sample of the rows is in no movement, which the same rows have told; a checkpoint has it.
+	moved := tr.driftThen(tr.kernels[3])
+	tr.kernels[3].ends[1].sampled = 4
+	if got := tr.driftThen(tr.kernels[3]); math.Abs(got-math.Hypot(moved, 4)) > 1e-12 {
+		t.Errorf("with a sample's error of 4: %v, without %v", got, moved)
+	}
+	if got := tr.Checkpoint()["kernel/3/sampled"].Data; !slices.Equal(got, []float64{0, 4}) {
+		t.Errorf("in the checkpoint: %v", got)
+	}
+	tr.kernels[3].ends[1].sampled = 0
 	if got := tr.driftThen(tr.kernels[0]); got != 0 {
 		t.Errorf("of a kernel that is compared: %v", got)
 	}
@@ -182,6 +192,11 @@ func TestLeftOutKernelsComeBack(t *testing.T) {
 		a, b := after.Kernels[i], got.Kernels[i]
 		if a.Status != b.Status || a.ELBO != b.ELBO || a.Posterior != b.Posterior {
 			t.Errorf("%s: %+v, resumed %+v", a.ID, a, b)
+		}
+	}
+	for i, k := range tr.kernels { // those that were not evaluated again have a history without a gap
+		if k.status == Live && k.past[0].evaluation != tr.evaluation {
+			t.Errorf("kernel %d was last heard of in evaluation %d", i, k.past[0].evaluation)
 		}
 	}
 	// Further evaluations are of all that are compared.

@@ -200,6 +200,18 @@ func TestTransplantsOfLevels(t *testing.T) {
 	if got, _ := params.Raw(plain, out[0], g.Floor); len(out) != 1 || math.Abs(got[3]-3) > 1e-9 {
 		t.Errorf("%d starts without lengths, the first %v", len(out), got)
 	}
+	// Lengths of another column's levels say nothing.
+	o.Dim = 3
+	second, third := kernelspacetest.Program(t, "SE[1]+CAT[2;ard]", o), kernelspacetest.Program(t, "SE[1]+CAT[3;ard]", o)
+	wide := startstest.NewGraft(t, 3, 2)
+	r.Pairs = []int{0, 1}
+	before := params.Free(third, []float64{9, 9, 9, 1.5, 1.6, 1.7}, 0.1, wide.Floor)
+	for _, x := range wide.Transplant(r, second, third, params.Free(second, []float64{2, 0.7, 3, 5, 6, 7}, 0.1, wide.Floor), before,
+		rand.New(rand.NewPCG(2, 1))) {
+		if got, _ := params.Raw(third, x, wide.Floor); math.Abs(got[2]-3) > 1e-9 || slices.Max(got[3:]) > 4.9 {
+			t.Errorf("from another column: %v", got)
+		}
+	}
 	for number := range 20 { // fresh ones are within what the prior believes
 		free := g.Draw(lengths, rand.New(rand.NewPCG(5, uint64(number))), number)
 		got, _ := params.Raw(lengths, free, g.Floor)
