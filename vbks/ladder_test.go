@@ -171,6 +171,23 @@ func TestClimbing(t *testing.T) {
 	}
 }
 
+// cutOff stops a trainer in its next evaluation, after so many of its steps.
+func cutOff(t *testing.T, tr *Trainer, after int32) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var steps atomic.Int32
+	tr.SetGate(func(context.Context) error {
+		if steps.Add(1) == after {
+			cancel()
+		}
+		return nil
+	})
+	if _, err := tr.Next(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v", err)
+	}
+	tr.SetGate(nil)
+}
+
 // A climb that is interrupted leaves the trainer as it was, and a trainer that is
 // resumed between rungs goes on alike.
 func TestClimbingIsUndone(t *testing.T) {
@@ -185,21 +202,10 @@ func TestClimbingIsUndone(t *testing.T) {
 		t.Fatal("settled on the first rung")
 	}
 	arrays := tr.Checkpoint()
-	ctx, cancel := context.WithCancel(t.Context())
-	var steps atomic.Int32
-	tr.SetGate(func(context.Context) error {
-		if steps.Add(1) == 20 {
-			cancel()
-		}
-		return nil
-	})
-	if _, err := tr.Next(ctx); !errors.Is(err, context.Canceled) {
-		t.Fatalf("error %v", err)
-	}
+	cutOff(t, tr, 20)
 	if tr.m != 64 || tr.rung != 0 || tr.evaluation != 1 {
 		t.Fatalf("M = %d on rung %d after %d evaluations", tr.m, tr.rung, tr.evaluation)
 	}
-	tr.SetGate(nil)
 	want := next(t, tr)
 	dev := onCPU(2)
 	defer dev.Close()

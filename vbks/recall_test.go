@@ -1,12 +1,9 @@
 package vbks
 
 import (
-	"context"
-	"errors"
 	"math"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -138,18 +135,7 @@ func TestLeftOutKernelsComeBack(t *testing.T) {
 	}
 	arrays := tr.Checkpoint()
 
-	ctx, cancel := context.WithCancel(t.Context())
-	var steps atomic.Int32
-	tr.SetGate(func(context.Context) error {
-		if steps.Add(1) == 3 {
-			cancel()
-		}
-		return nil
-	})
-	if _, err := tr.Next(ctx); !errors.Is(err, context.Canceled) {
-		t.Fatalf("error %v", err)
-	}
-	tr.SetGate(nil)
+	cutOff(t, tr, 3)
 	if tr.kernels[slices.IndexFunc(tr.kernels, func(k *kernel) bool { return k.id == favoured[0] })].status != Pruned || tr.Done() {
 		t.Error("what was cut off has left something")
 	}
