@@ -142,13 +142,19 @@ func (t *Trainer) usualDrift(members []int) (nats float64, known bool) {
 // makes leaders fall is that another kernel's optimum is found, with more rows as
 // without. Once all data are in use, one more evaluation with the same leader
 // settles it, unless more inducing inputs are to come and bounds leave open what these
-// will say; a run that begins so has nothing to go by.
+// will say; a run that begins so has nothing to go by. How often a leader has held with
+// as many inducing inputs says nothing of how it fares with more: of that the rungs
+// speak on which it has led.
 func (t *Trainer) overturned(leader string) float64 {
-	held := 1
+	held, rungs := 1, 1
 	if leader == t.led {
 		held += t.evaluation - t.since
+		rungs += min(t.rung, t.evaluation-t.since) // an evaluation is made on each but the first
 	}
-	if t.rows == t.data.Rows() && (held > 1 || t.evaluation == 1) && !t.widens(leader) {
+	switch {
+	case t.widens(leader):
+		return 1 / float64(min(held, rungs)+2)
+	case t.rows == t.data.Rows() && (held > 1 || t.evaluation == 1):
 		return 0
 	}
 	return 1 / float64(held+2)

@@ -280,17 +280,23 @@ func TestOverturnedByMoreInducingInputs(t *testing.T) {
 		bounds   *Evidence
 		rung     int
 		told     bool
+		since    int
 		want     float64
 	}{
-		{"open", 0, open, 0, false, 1. / 4},
-		{"not known", 0, nil, 0, false, 1. / 4},
-		{"tight", 0, tight, 0, false, 0},
-		{"the last rung", 0, open, 1, false, 0},
-		{"no more are needed", 0, open, 0, true, 0},
-		{"a number is asked for", 32, open, 0, false, 0},
+		{"open", 0, open, 0, false, 9, 1. / 3},
+		{"open for long", 0, open, 0, false, 1, 1. / 3}, // all of it with as many
+		{"not known", 0, nil, 0, false, 9, 1. / 3},
+		{"a climb withstood", 0, open, 1, false, 1, 1. / 4},
+		{"two climbs withstood", 0, open, 2, false, 1, 1. / 5},
+		{"a leader since the last climb", 0, open, 2, false, 10, 1. / 3},
+		{"a leader since the climb before", 0, open, 2, false, 9, 1. / 4},
+		{"tight", 0, tight, 0, false, 9, 0},
+		{"the last rung", 0, open, 3, false, 9, 0},
+		{"no more are needed", 0, open, 0, true, 9, 0},
+		{"a number is asked for", 32, open, 0, false, 9, 0},
 	} {
-		tr := &Trainer{data: Training{Y: make([]float64, 100)}, evaluation: 10, rows: 100, led: "A", since: 9,
-			settings: Settings{Inducing: c.inducing}, rungs: []int{32, 64}, rung: c.rung, told: c.told,
+		tr := &Trainer{data: Training{Y: make([]float64, 100)}, evaluation: 10, rows: 100, led: "A", since: c.since,
+			settings: Settings{Inducing: c.inducing}, rungs: []int{32, 64, 80, 90}, rung: c.rung, told: c.told,
 			kernels: []*kernel{{model: &model{id: "A"}, bounds: c.bounds}}}
 		if got := tr.overturned("A"); got != c.want {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
