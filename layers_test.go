@@ -88,6 +88,7 @@ var layers = []string{
 	"experiment/steer",
 	"experiment",
 	"experiment/series",
+	"experiment/searches",
 	"experiment/study",
 	"experiment/compare",
 	"experiment/backtest",

@@ -121,7 +121,7 @@ func ahead[K comparable, V any](ctx context.Context, all []K, do func(context.Co
 func doer() func(context.Context, *cluster.Order) (cluster.Result, error) {
 	kinds := map[string]func(context.Context, *series.Order) (series.Result, error){
 		series.RunTask: series.DoRun, backtest.ForecastTask: (&backtest.Forecaster{}).Do, study.SeedTask: study.DoSeed,
-		study.CalibrationTask: study.DoCalibration, study.GapsTask: study.DoGaps,
+		study.CalibrationTask: study.DoCalibration, study.GapsTask: study.DoGaps, study.PlantedTask: study.DoPlanted,
 	}
 	return func(ctx context.Context, o *cluster.Order) (cluster.Result, error) {
 		do := kinds[o.Kind]

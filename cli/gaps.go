@@ -1,17 +1,16 @@
 package cli
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/series"
 	"example.com/kestrel/experiment/study"
@@ -108,8 +107,14 @@ func (f *gapsFlags) run(cmd *cobra.Command) (err error) {
 	}
 	var table *study.GapTable
 	if f.out != "" {
+		asked := series.Asked{What: "study of gaps", Configs: map[string]string{"": g.Config.TOML()}, Flags: map[string]string{
+			"--figure": g.Figure, "--variant": f.variant, "--seeds": f.seeds, "--times": strconv.Itoa(f.times),
+		}}
 		var shut func() error
-		if table, shut, err = f.open(cmd, g, seeds); err != nil {
+		table, shut, err = openSeeds(cmd, f.out, f.quiet, asked, seeds,
+			func(dir *inside.Dir) (*study.GapTable, error) { return study.OpenGaps(dir, g) },
+			func(t *study.GapTable, seed uint64) bool { return t.Known(seed) != nil })
+		if err != nil {
 			return err
 		}
 		defer func() {
@@ -119,113 +124,23 @@ func (f *gapsFlags) run(cmd *cobra.Command) (err error) {
 		}()
 	}
 	keep(cmd)
-	err = f.make(cmd.Context(), cmd, g, seeds, table)
-	if errors.Is(err, errInterrupted) {
-		line := "interrupted; the rows written so far are whole"
-		if f.out != "" {
-			line += "; " + again(cmd, f.out) + " goes on"
-		}
-		return &exitError{exitInterrupted, errors.New(line)}
-	}
-	return err
-}
-
-// open takes the directory for the table and opens it.
-func (f *gapsFlags) open(cmd *cobra.Command, g *study.Gaps, seeds []uint64) (*study.GapTable, func() error, error) {
-	asked := series.Asked{What: "study of gaps", Configs: map[string]string{"": g.Config.TOML()}, Flags: map[string]string{
-		"--figure": g.Figure, "--variant": f.variant, "--seeds": f.seeds, "--times": strconv.Itoa(f.times),
-	}}
-	dir, err := series.TakeAsked(f.out, asked, nil, func(key, was, is string) bool {
-		return key == "--seeds" && study.MoreSeeds(was, is)
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	table, err := study.OpenGaps(dir.Owner.Dir, g)
-	if err != nil {
-		dir.GiveUp()
-		return nil, nil, err
-	}
-	done := 0
-	for _, seed := range seeds {
-		if table.Known(seed) != nil {
-			done++
-		}
-	}
-	if dir.Known && done < len(seeds) && !f.quiet {
-		fmt.Fprintln(cmd.ErrOrStderr(), series.GoesOn(done, len(seeds)))
-	}
-	return table, func() error { return cmp.Or(table.Close(), dir.Close()) }, nil
-}
-
-// make makes all seeds and writes each as it is known, then the summary. An interruption
-// leaves the rows there are, and their summary.
-func (f *gapsFlags) make(ctx context.Context, cmd *cobra.Command, g *study.Gaps, seeds []uint64, table *study.GapTable) error {
 	sink := gapsSink{w: cmd.OutOrStdout(), json: f.json, table: table}
 	if err := sink.begin(); err != nil {
 		return failed(err)
 	}
-	var all []*study.GapRow
-	var workErr error
-	run, end, err := f.begin(ctx, cmd, g, seeds, table)
-	if err != nil {
-		return failed(err)
-	}
-	defer func() { end(workErr == nil) }()
-	for i, seed := range seeds {
-		var rows []*study.GapRow
-		more := ""
-		if table != nil {
-			if rows = table.Known(seed); rows != nil {
-				more = ": finished already"
+	s := bySeed[[]*study.GapRow]{
+		title: fmt.Sprintf("%s (%s)", g.Figure, g.Variant.Name), seeds: seeds, out: f.out, quiet: f.quiet, first: &g.Config,
+		crew: &f.clusterFlags, alone: true,
+		known: func(seed uint64) (rows []*study.GapRow, known bool) {
+			if table != nil {
+				rows = table.Known(seed)
 			}
-		}
-		if !f.quiet {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s (%s), seed %d, %d of %d%s\n", g.Figure, g.Variant.Name, seed, i+1, len(seeds), more)
-		}
-		if rows == nil {
-			if rows, workErr = run(seed); workErr != nil {
-				break
-			}
-		}
-		all = append(all, rows...)
-		if err := sink.rows(rows); err != nil {
-			return failed(err)
-		}
+			return rows, rows != nil
+		},
+		here: g.Run, by: g.RunBy, write: sink.rows,
+		end: func(all [][]*study.GapRow) error { return sink.end(g.SummariseGaps(slices.Concat(all...))) },
 	}
-	if len(all) > 0 {
-		if err := sink.end(g.SummariseGaps(all)); err != nil {
-			return failed(err)
-		}
-	}
-	return workErr
-}
-
-// begin makes ready what makes seeds: this process, one after the other, or, where others take
-// part, all at once. end is told whether all have been made.
-func (f *gapsFlags) begin(ctx context.Context, cmd *cobra.Command, g *study.Gaps, seeds []uint64, table *study.GapTable) (
-	run func(uint64) ([]*study.GapRow, error), end func(over bool), err error) {
-	say := oneByOne(func(line string) {
-		if !f.quiet {
-			fmt.Fprintln(cmd.ErrOrStderr(), line)
-		}
-	})
-	crew, leave, err := f.crew(ctx, cmd, f.out, f.quiet, g.Config.Device, g.Config.Cluster, say)
-	if err != nil {
-		return nil, nil, err
-	}
-	if crew == nil {
-		return func(seed uint64) ([]*study.GapRow, error) { return g.Run(ctx, seed) }, leave, nil
-	}
-	crew.Alone(true)
-	var missing []uint64
-	for _, seed := range seeds {
-		if table == nil || table.Known(seed) == nil {
-			missing = append(missing, seed)
-		}
-	}
-	run, stop := ahead(ctx, missing, func(ctx context.Context, seed uint64) ([]*study.GapRow, error) { return g.RunBy(ctx, crew, seed) })
-	return run, func(over bool) { stop(); leave(over) }, nil
+	return s.make(cmd)
 }
 
 // gapsSink writes results for people, or an object a line, and adds the rows to the

@@ -79,7 +79,7 @@ func newStudy() *cobra.Command {
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
-	cmd.AddCommand(newCalibrate(), newGaps())
+	cmd.AddCommand(newCalibrate(), newGaps(), newPlanted())
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.figures, "figures", []string{"fig1a", "fig1b", "fig1c", "fig1d"}, "configs with synthetic data, separated by commas")
 	fs.StringSliceVar(&f.variants, "variant", []string{"i", "ii", "iii"}, "variants, separated by commas: "+strings.Join(names, ", "))

@@ -3,12 +3,12 @@ package compare
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/prepare"
+	"example.com/kestrel/experiment/searches"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/distance"
 	"example.com/kestrel/vbks/random"
@@ -80,8 +80,8 @@ func (s *boSearch) next(ctx context.Context, done []searchStep) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	best, most := -1, surrogateBelief{}
-	incumbent := slices.Max(model.values)
+	best, most, gain := -1, searches.Belief{}, 0.0
+	incumbent := model.Most()
 	for k := range s.ids {
 		if slices.Contains(trained, k) {
 			continue
@@ -90,18 +90,17 @@ func (s *boSearch) next(ctx context.Context, done []searchStep) (string, error) 
 		for i, t := range trained {
 			from[i] = s.rows[t][k]
 		}
-		b := model.at(from)
-		b.improvement = expectedImprovement(b.mean, b.sd, incumbent)
+		b := model.At(from)
 		// Where no improvement is to be hoped for, the highest mean.
-		if best < 0 || b.improvement > most.improvement || b.improvement == most.improvement && b.mean > most.mean {
-			best, most = k, b
+		if v := b.Improvement(incumbent); best < 0 || v > gain || v == gain && b.Mean > most.Mean {
+			best, most, gain = k, b, v
 		}
 	}
 	return s.ids[best], nil
 }
 
 // surrogate fits the model of the evidence to what has been trained.
-func (s *boSearch) surrogate(ctx context.Context, done []searchStep, trained []int) (*surrogate, error) {
+func (s *boSearch) surrogate(ctx context.Context, done []searchStep, trained []int) (*searches.Surrogate, error) {
 	if s.rows == nil {
 		s.rows = map[int][]float64{}
 	}
@@ -114,26 +113,15 @@ func (s *boSearch) surrogate(ctx context.Context, done []searchStep, trained []i
 			s.rows[t] = row
 		}
 	}
-	least := math.Inf(1)
-	for _, d := range done {
-		if !math.IsNaN(d.Score) {
-			least = min(least, d.Score)
-		}
-	}
-	if math.IsInf(least, 1) {
-		least = 0
-	}
 	values := make([]float64, len(done))
 	squared := make([][]float64, len(done))
 	for i, d := range done {
-		if values[i] = d.Score; math.IsNaN(values[i]) {
-			values[i] = least
-		}
+		values[i] = d.Score
 		for _, t := range trained {
 			squared[i] = append(squared[i], s.rows[trained[i]][t])
 		}
 	}
-	return fitSurrogate(squared, values)
+	return searches.FitSurrogate(squared, searches.Failing(values))
 }
 
 // priorDistances are the distances between the kernels of a comparison, at some

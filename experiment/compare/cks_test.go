@@ -3,10 +3,10 @@ package compare
 import (
 	"math"
 	"reflect"
-	"slices"
 	"testing"
 
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/searches"
 	"example.com/kestrel/internal/must"
 	"example.com/kestrel/kernelspace"
 )
@@ -18,67 +18,11 @@ func exprs(t *testing.T, texts ...string) []kernelspace.Expr {
 	return all
 }
 
-// Neighbours of small kernels, found by hand.
-func TestNeighbourhood(t *testing.T) {
-	bases := exprs(t, "SE", "LIN")
-	for _, c := range []struct {
-		of    string
-		depth int
-		want  []string
-	}{
-		{"SE", 1, []string{"LIN"}},
-		{"SE", 3, []string{"LIN", "SE+SE", "SE+LIN", "SE*SE", "SE*LIN"}},
-		{"SE+LIN", 2, []string{"SE+SE", "LIN+LIN"}},
-		{"SE+LIN", 3, []string{"SE+SE", "LIN+LIN", "SE+SE+LIN", "SE+LIN+LIN", "(SE+LIN)*SE", "(SE+LIN)*LIN",
-			"SE*SE+LIN", "SE*LIN+LIN", "SE*LIN+SE", "LIN*LIN+SE"}},
-		{"CP(SE,LIN)", 3, []string{"CP(LIN,LIN)", "CP(SE,SE)"}},
-		{"SE*SE", 3, []string{"SE*LIN", "SE*SE+SE", "SE*SE+LIN", "SE*SE*SE", "SE*SE*LIN", "(SE+SE)*SE", "(SE+LIN)*SE"}},
-	} {
-		var got, want []string
-		for _, e := range neighbourhood(exprs(t, c.of)[0], bases, c.depth) {
-			got = append(got, e.ID())
-		}
-		for _, e := range exprs(t, c.want...) {
-			want = append(want, e.Canonical().ID())
-		}
-		slices.Sort(got)
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("%s up to %d leaves:\n got %v\nwant %v", c.of, c.depth, got, want)
-		}
-	}
-}
-
-// From the base kernels step by step, all of K144 is reached and nothing else.
-func TestNeighbourhoodReachesK144(t *testing.T) {
-	bases := exprs(t, "SE", "RQ", "LIN", "PER")
-	reached := map[string]bool{}
-	todo := slices.Clone(bases)
-	for len(todo) > 0 {
-		e := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if !reached[e.ID()] {
-			reached[e.ID()] = true
-			todo = append(todo, neighbourhood(e, bases, 3)...)
-		}
-	}
-	space, err := kernelspace.Set("K144")
-	must.OK(t, err)
-	for _, e := range space {
-		if !reached[e.ID()] {
-			t.Errorf("%s is not reached", e.ID())
-		}
-	}
-	if len(reached) != len(space) {
-		t.Errorf("%d kernels are reached", len(reached))
-	}
-}
-
 // A search by hand: SE is the best base kernel, LIN*SE the best around it and
 // better; LIN*LIN, which is new around that, is not.
 func TestCompositionalSearch(t *testing.T) {
 	score := map[string]float64{"SE": 5, "LIN": 1, "LIN*SE": 9, "SE+SE": 6, "LIN+SE": math.NaN(), "SE*SE": 8}
-	s := &cksSearch{bases: exprs(t, "SE", "LIN"), depth: 2}
+	s := &cksSearch{searches.Greedy{Bases: exprs(t, "SE", "LIN"), Leaves: 2}}
 	var done []searchStep
 	var order []string
 	for !s.over(done) {

@@ -1,24 +1,17 @@
 package study
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
+	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"example.com/kestrel/datasets/elsewhere"
-	"example.com/kestrel/device/cpu"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/files"
-	"example.com/kestrel/experiment/prepare"
-	"example.com/kestrel/internal/scratch"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks"
 	"example.com/kestrel/vbks/exact"
@@ -50,32 +43,6 @@ type Calibration struct {
 
 	candidates []vbks.Candidate
 }
-
-// RowRange is from how many rows to how many a data set has.
-type RowRange struct{ Fewest, Most int }
-
-// ParseRowRange reads "300..1000".
-func ParseRowRange(text string) (r RowRange, err error) {
-	from, to, ok := strings.Cut(text, "..")
-	if ok {
-		r.Fewest, err = strconv.Atoi(from)
-	}
-	if ok && err == nil {
-		r.Most, err = strconv.Atoi(to)
-	}
-	if !ok || err != nil || r.Fewest < 10 || r.Most < r.Fewest || r.Most > 10_000 {
-		return r, fmt.Errorf("%q is no range of rows from 10 to 10000, such as 300..1000", text)
-	}
-	return r, nil
-}
-
-// What is drawn.
-const (
-	halfRange             = 10.0 // of the inputs
-	leastNoise, mostNoise = 0.05, 0.5
-	leastYVar, mostYVar   = 0.8, 1.25
-	mostDraws             = 100_000
-)
 
 // calibrationData is the name of the table that a fit reads.
 const calibrationData = "data.csv"
@@ -115,86 +82,23 @@ func NewCalibration(space, prior string, rows RowRange, set []config.Override) (
 
 // calibrationSet is a data set and what it was drawn from.
 type calibrationSet struct {
-	x, y  []float64
-	truth int     // in the space
-	noise float64 // sd, in sds of f
-	draws int     // until one was taken
-	// What it was drawn with: the free vector, but for the noise, and the noise's variance.
-	free     []float64
-	variance float64
+	drawnSet
+	truth int // in the space
 }
 
 // draw makes the data set of a seed.
 func (c *Calibration) draw(ctx context.Context, seed uint64) (*calibrationSet, error) {
-	rng := random.Stream(seed, "calibration of "+c.Space, 0)
-	n := c.Rows.Fewest + rng.IntN(c.Rows.Most-c.Rows.Fewest+1)
-	s := &calibrationSet{x: make([]float64, n)}
-	for i := range s.x {
-		s.x[i] = halfRange * (2*rng.Float64() - 1)
-	}
-	rows, err := exact.New(cpu.New(cpu.Options{Lanes: 1}), s.x, nil, 1, exact.Options{})
+	s := &calibrationSet{}
+	d := drawing{Rows: c.Rows, Other: c.Prior == Priors()[1], Kernel: func(rng *rand.Rand) kernelspace.Expr {
+		s.truth = rng.IntN(len(c.candidates))
+		return c.candidates[s.truth].Expr
+	}}
+	set, err := d.draw(ctx, random.Stream(seed, "calibration of "+c.Space, 0))
 	if err != nil {
 		return nil, err
 	}
-	kernels := map[int]*exact.Kernel{}
-	z := make([]float64, n)
-	for s.draws = 1; s.draws <= mostDraws; s.draws++ {
-		if err := context.Cause(ctx); err != nil {
-			return nil, err
-		}
-		s.truth = rng.IntN(len(c.candidates))
-		p, err := kernelspace.Compile(c.candidates[s.truth].Expr.Canonical(), kernelspace.Options{Dim: 1})
-		if err != nil {
-			return nil, err
-		}
-		if kernels[s.truth] == nil {
-			if kernels[s.truth], err = rows.Kernel(p); err != nil {
-				return nil, err
-			}
-		}
-		mean, sd, lo, hi := rows.Prior(p)
-		free := make([]float64, len(mean)) // the last one is the noise's, which is not in f
-		for i := range p.Free {
-			if c.Prior == Priors()[1] {
-				mean[i], sd[i] = mean[i]+sd[i]/2, sd[i]/2
-			}
-			for ok := false; !ok; ok = free[i] >= lo[i] && free[i] <= hi[i] {
-				free[i] = mean[i] + sd[i]*rng.NormFloat64()
-			}
-		}
-		for i := range z {
-			z[i] = rng.NormFloat64()
-		}
-		s.noise = leastNoise * math.Exp(rng.Float64()*math.Log(mostNoise/leastNoise))
-		f, ok, err := kernels[s.truth].Draw(free, z)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			continue
-		}
-		sdF := math.Sqrt(variance(f))
-		s.y, s.free, s.variance = f, free, s.noise*s.noise*sdF*sdF
-		for i := range s.y {
-			s.y[i] += s.noise * sdF * rng.NormFloat64()
-		}
-		if v := variance(s.y); v >= leastYVar && v <= mostYVar {
-			return s, nil
-		}
-	}
-	return nil, fmt.Errorf("no data of variance about 1 in %d draws", mostDraws)
-}
-
-// variance is that about the mean.
-func variance(y []float64) float64 {
-	mean, square := 0.0, 0.0
-	for _, v := range y {
-		mean += v / float64(len(y))
-	}
-	for _, v := range y {
-		square += (v - mean) * (v - mean) / float64(len(y))
-	}
-	return square
+	s.drawnSet = *set
+	return s, nil
 }
 
 // CalibrationRow is what came of one data set.
@@ -254,39 +158,11 @@ func (c *Calibration) Run(ctx context.Context, seed uint64, lanes int) (*Calibra
 
 // fit makes the run of a data set in memory.
 func (c *Calibration) fit(ctx context.Context, s *calibrationSet, seed uint64, lanes int) (*made, error) {
-	job, err := c.prepare(ctx, s, seed, lanes)
+	job, err := s.prepare(ctx, &c.Config, seed, lanes)
 	if err != nil {
 		return nil, err
 	}
 	return finishRun(ctx, job, nil)
-}
-
-// prepare prepares the run of a data set. A run reads a table, which is there for as
-// long as that takes.
-func (c *Calibration) prepare(ctx context.Context, s *calibrationSet, seed uint64, lanes int) (*prepare.Job, error) {
-	dir, err := scratch.Make("calibrate")
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Remove()
-	var text bytes.Buffer
-	table := [][]string{{"x", "y"}}
-	for i := range s.y {
-		table = append(table, []string{files.FormatFloat(s.x[i]), files.FormatFloat(s.y[i])})
-	}
-	if err := files.WriteRows(&text, table...); err != nil {
-		return nil, err
-	}
-	to := c.Config.Clone()
-	to.Data.Path = filepath.Join(dir.Path, calibrationData)
-	to.Settings.Seed, to.Data.Seed = seed, seed
-	if to.Device.Lanes == 0 {
-		to.Device.Lanes = lanes
-	}
-	if err := os.WriteFile(to.Data.Path, text.Bytes(), 0o600); err != nil {
-		return nil, err
-	}
-	return prepareRun(elsewhere.Own(ctx, to.Data.Path), to)
 }
 
 // believed finds, by exact evidence alone, the kernels that cannot be told apart,

@@ -14,6 +14,7 @@ const (
 	SeedTask        = "study seed"
 	CalibrationTask = "study data set"
 	GapsTask        = "study gaps"
+	PlantedTask     = "study planted"
 )
 
 // seedOrder is the body of a SeedTask.
@@ -38,6 +39,13 @@ type gapsOrder struct {
 	Config  string
 	Times   int
 	Seed    uint64
+}
+
+// plantedOrder is the body of a PlantedTask.
+type plantedOrder struct {
+	Leaves, Rows RowRange
+	Config       string
+	Seed         uint64
 }
 
 // gapRows are what comes of one.
@@ -100,6 +108,13 @@ func (g *Gaps) RunBy(ctx context.Context, crew series.Crew, seed uint64) ([]*Gap
 	return all.Rows, nil
 }
 
+// RunBy is Run by a crew, on one lane.
+func (p *Planted) RunBy(ctx context.Context, crew series.Crew, seed uint64) (*PlantedRow, error) {
+	return by(ctx, crew, PlantedTask, &plantedOrder{p.Leaves, p.Rows, p.Config.TOML(), seed},
+		func(ctx context.Context) (*PlantedRow, error) { return p.Run(ctx, seed, 1) },
+		func(r *PlantedRow) bool { return r.Seed == seed && r.Bases == p.Names() })
+}
+
 // DoSeed does a task of SeedTask.
 func DoSeed(ctx context.Context, o *series.Order) (r series.Result, err error) {
 	order, err := wire.Decode[seedOrder](o.Body)
@@ -144,6 +159,24 @@ func DoGaps(ctx context.Context, o *series.Order) (r series.Result, err error) {
 	}
 	rows, err := (&Gaps{Case: s, Times: order.Times}).Run(o.Context(ctx), order.Seed)
 	return encoded(&gapRows{rows}, err)
+}
+
+// DoPlanted does a task of PlantedTask.
+func DoPlanted(ctx context.Context, o *series.Order) (r series.Result, err error) {
+	order, err := wire.Decode[plantedOrder](o.Body)
+	if err != nil {
+		return r, err
+	}
+	config, err := o.Config(order.Config)
+	if err != nil {
+		return r, err
+	}
+	p, err := planted(config, order.Leaves, order.Rows)
+	if err != nil {
+		return r, err
+	}
+	row, err := p.Run(o.Context(ctx), order.Seed, o.Lanes)
+	return encoded(row, err)
 }
 
 // ordered is the case of a task.

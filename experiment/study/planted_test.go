@@ -1,0 +1,206 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/random"
+)
+
+// tinyPlanted grows from two bases up to three leaves, on few rows.
+func tinyPlanted(t *testing.T, set ...string) (*Planted, error) {
+	t.Helper()
+	var all []config.Override
+	for _, s := range append([]string{"kernels.grow_leaves=3", "kernels.grow_live=6", "sparse.inducing=12", "schedule.evaluate_every=0.5",
+		"schedule.refine=0", "optimise.starts=2", "posterior.samples=200"}, set...) {
+		o, err := config.ParseOverride(s)
+		must.OK(t, err)
+		all = append(all, o)
+	}
+	return NewPlanted([]string{"SE", "LIN"}, RowRange{2, 3}, RowRange{40, 50}, all)
+}
+
+// The planted kernel is needed as it is, others train no more than they may, and what came
+// is the same again.
+func TestPlanted(t *testing.T) {
+	p, err := tinyPlanted(t)
+	must.OK(t, err)
+	row, err := p.Run(t.Context(), 3, 1)
+	must.OK(t, err)
+	e, err := kernelspace.Parse(row.Planted)
+	must.OK(t, err)
+	if n := e.NumLeaves(); n < 2 || n > 3 || row.Rows < 40 || row.Rows > 50 || row.Drawn < 1 || !(row.Needed >= nearNats) ||
+		row.Failure != "" || row.Seed != 3 || row.Bases != "SE,LIN" {
+		t.Errorf("%+v", *row)
+	}
+	leader, err := kernelspace.Parse(row.Leader)
+	must.OK(t, err)
+	if leader.NumLeaves() != row.LeaderLeaves || row.TriedThen < 1 || row.TriedThen > row.Tried ||
+		int64(row.Tried) > p.grammar.Count().Int64() ||
+		math.IsNaN(float64(row.Gap)) || row.Planted == row.Leader && (!row.Met || math.Abs(float64(row.Gap)) > 0.5) {
+		t.Errorf("%+v", *row)
+	}
+	prior := p.grammar.LogPrior(e) - p.grammar.LogPrior(leader)
+	if math.Abs(float64(row.PriorGap-row.Gap)-prior) > 1e-9 {
+		t.Errorf("with the prior %v, without %v, and that is %v", row.PriorGap, row.Gap, prior)
+	}
+	var names []string
+	for _, o := range row.Others {
+		names = append(names, o.Name)
+		if o.Trained < 1 || o.Trained > rivalShare*row.Tried {
+			t.Errorf("%+v where growth tried %d", o, row.Tried)
+		}
+	}
+	if !reflect.DeepEqual(names, rivalNames()) {
+		t.Errorf("others are %v", names)
+	}
+	again, err := p.Run(t.Context(), 3, 2)
+	must.OK(t, err)
+	again.CPU, again.CPUOthers = row.CPU, row.CPUOthers
+	if !reflect.DeepEqual(again, row) {
+		t.Errorf("not the same again: %+v, %+v", *again, *row)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("enough")
+	cancel(cause)
+	if _, err := p.Run(ctx, 3, 1); !errors.Is(err, cause) {
+		t.Error(err)
+	}
+}
+
+// A data set on which LIN is all that there is to know, with what others make of it.
+func TestRivals(t *testing.T) {
+	p, err := tinyPlanted(t)
+	must.OK(t, err)
+	s := &drawnSet{kernel: p.Bases[0]}
+	for i := range 40 {
+		x := float64(i-20) / 2
+		s.x, s.y = append(s.x, x), append(s.y, x/6+math.Sin(x*x*7)/9)
+	}
+	job, err := s.prepare(t.Context(), &p.Config, 1, 1)
+	must.OK(t, err)
+	defer job.Close()
+	of := &planting{Planted: p, job: job, subject: job.Subject, seed: 1, trained: map[string]*trained{}}
+	of.judge, err = newJudge(&made{job: job})
+	must.OK(t, err)
+	lin, err := of.train(t.Context(), exprsOf(t, "LIN"))
+	must.OK(t, err)
+	all := int(p.grammar.Count().Int64())
+	for _, r := range of.rivals() {
+		// Nothing is as good as a nat more than LIN: all that there is is tried, or all around the best.
+		of.truth = lin[0].nats + 1000
+		row, err := of.compete(t.Context(), r, 2*all)
+		must.OK(t, err)
+		if row.Found || row.Trained > all || r.name() != "cks" && row.Trained < all {
+			t.Errorf("%+v of %d kernels", *row, all)
+		}
+	}
+	for _, r := range of.rivals() {
+		of.truth = lin[0].nats
+		row, err := of.compete(t.Context(), r, 2*all)
+		must.OK(t, err)
+		if !row.Found || row.Trained > all {
+			t.Errorf("%+v", *row)
+		}
+		if row, err = of.compete(t.Context(), &randomRival{of, random.Stream(1, "none", 0)}, 0); err != nil || row.Trained != 0 {
+			t.Errorf("%+v, %v", *row, err)
+		}
+	}
+	// Evidence is climbed: nothing near it is better.
+	k := lin[0]
+	must.OK(t, of.climb(t.Context(), k))
+	for i := range k.free {
+		for _, d := range []float64{-.05, .05} {
+			at := append([]float64(nil), k.free...)
+			at[i] += d
+			if v, ok, err := k.kernel.At(at); err != nil || ok && v+k.volume > k.nats+1e-3 {
+				t.Errorf("%v where %v is the top, %v", v+k.volume, k.nats, err)
+			}
+		}
+	}
+}
+
+func exprsOf(t *testing.T, texts ...string) []kernelspace.Expr {
+	t.Helper()
+	all, err := config.ParseAll(texts)
+	must.OK(t, err)
+	for i := range all {
+		all[i] = all[i].Canonical()
+	}
+	return all
+}
+
+// What a table holds comes back.
+func TestPlantedTable(t *testing.T) {
+	row := &PlantedRow{Bases: "=SE,LIN", Seed: 7, Rows: 600, Noise: .125, Drawn: 3, Needed: 4.5, Planted: "SE*LIN+SE",
+		Leader: "SE+LIN", LeaderLeaves: 2, Gap: -.5, PriorGap: -3, Tried: 90, TriedThen: 40, Met: true, CPU: 12, CPUOthers: 90,
+		Others: []RivalRow{{"random", 180, false}, {"cks", 60, true}, {"bo", 180, true}}}
+	nan := files.Number(math.NaN())
+	broken := &PlantedRow{Bases: "=SE,LIN", Seed: 8, Planted: "SE", Gap: nan, PriorGap: nan, Failure: "no room"}
+	dir := t.TempDir()
+	in, err := inside.Open(dir)
+	must.OK(t, err)
+	defer in.Close()
+	table, err := OpenPlanted(in)
+	must.OK(t, err)
+	must.OK(t, table.Add(row))
+	must.OK(t, table.Add(broken))
+	must.OK(t, table.Add(row))
+	must.OK(t, table.Close())
+	text, err := os.ReadFile(filepath.Join(dir, "study-planted.csv"))
+	must.OK(t, err)
+	if strings.Count(string(text), "\n") != 3 {
+		t.Errorf("%s", text)
+	}
+	table, err = OpenPlanted(in)
+	must.OK(t, err)
+	defer table.Close()
+	if got := table.Known(7); !reflect.DeepEqual(got, row) {
+		t.Errorf("%+v", got)
+	}
+	if got := table.Known(8); got == nil || got.Failure != "no room" || !math.IsNaN(float64(got.Gap)) || table.Known(9) != nil {
+		t.Errorf("%+v", got)
+	}
+	s := SummarisePlanted("x", []*PlantedRow{row, broken})
+	if s.Sets != 1 || s.Found != 1 || s.WithPrior != 1 || s.Met != 1 || s.Tried != 90 || s.LeastLeave != 2 ||
+		!reflect.DeepEqual(s.Others, []RivalSum{{"random", 0, 1}, {"cks", 1, 0}, {"bo", 1, 1}}) {
+		t.Errorf("%+v", s)
+	}
+	missed := *row
+	missed.Gap = 1.5
+	if s := SummarisePlanted("x", []*PlantedRow{&missed}); s.Found != 0 || s.Others[0].Twice != 0 || s.WithPrior != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestPlantedRefuses(t *testing.T) {
+	for set, want := range map[string]string{
+		"data.test=.1": "kernels are planted in data that are drawn", "kernels.set=K12": "kernels are planted", "seed=3": "kernels are planted",
+		`optimise.fix={"SE.lengthscale"=1}`: "does not go with optimise.fix",
+		"kernels.grow_leaves=2":             "kernels of 3 leaves where the space grows up to 2",
+	} {
+		if _, err := tinyPlanted(t, set); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", set, err)
+		}
+	}
+	_, err := NewPlanted([]string{"SE+LIN"}, RowRange{2, 3}, RowRange{40, 50}, nil)
+	if err == nil || !strings.Contains(err.Error(), "is not a base kernel") {
+		t.Error(err)
+	}
+	for _, text := range []string{"", "4", "0..3", "5..4", "1..13", "a..b"} {
+		if _, err := ParseLeafRange(text); err == nil || !strings.Contains(err.Error(), "such as 4..6") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

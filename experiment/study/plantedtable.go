@@ -1,0 +1,91 @@
+package study
+
+import (
+	"strconv"
+
+	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/series"
+)
+
+// PlantedTable is the CSV file of a study of planted kernels, to which a row is added as soon
+// as it is known.
+type PlantedTable struct {
+	file  *series.Table
+	known map[uint64]*PlantedRow
+}
+
+// rivalNames are the searches that growth is compared with, in order.
+func rivalNames() []string { return []string{"random", "cks", "bo"} }
+
+func plantedColumns() []string {
+	out := []string{"bases", "seed", "rows", "noise", "drawn", "needed", "planted", "leader", "leader_leaves", "gap", "prior_gap",
+		"tried", "tried_then", "met", "cpu"}
+	for _, name := range rivalNames() {
+		out = append(out, name+"_trained", name+"_found")
+	}
+	return append(out, "cpu_others", "failure")
+}
+
+// OpenPlanted opens the table in a directory, or makes it. What is known is read, and a line
+// that a killed process had not completed is cut off.
+func OpenPlanted(dir *inside.Dir) (*PlantedTable, error) {
+	t := &PlantedTable{known: map[uint64]*PlantedRow{}}
+	var err error
+	if t.file, err = series.OpenTable(dir, record.StudyPrefix+"planted.csv", plantedColumns()); err != nil {
+		return nil, err
+	}
+	for i, cells := range t.file.Records {
+		p := series.Cells{Cells: cells}
+		r := &PlantedRow{
+			Bases: series.Text(cells[0]), Seed: p.Seed(1), Rows: p.Whole(2), Noise: p.Number(3), Drawn: p.Whole(4), Needed: p.Number(5),
+			Planted: series.Text(cells[6]), Leader: series.Text(cells[7]), LeaderLeaves: p.Whole(8), Gap: p.Number(9), PriorGap: p.Number(10),
+			Tried: p.Whole(11), TriedThen: p.Whole(12), Met: cells[13] == "true", CPU: p.Number(14),
+		}
+		at := 15
+		for _, name := range rivalNames() {
+			r.Others = append(r.Others, RivalRow{name, p.Whole(at), cells[at+1] == "true"})
+			at += 2
+		}
+		r.CPUOthers, r.Failure = p.Number(at), series.Text(cells[at+1])
+		if p.Err != nil {
+			t.Close()
+			return nil, t.file.Damaged(i, p.Err)
+		}
+		t.known[r.Seed] = r
+	}
+	if err := t.file.Settle(dir); err != nil {
+		t.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// Known returns what is known of a seed; nil where it is not.
+func (t *PlantedTable) Known(seed uint64) *PlantedRow { return t.known[seed] }
+
+// Add adds a row, unless it is there.
+func (t *PlantedTable) Add(r *PlantedRow) error {
+	if t.known[r.Seed] != nil {
+		return nil
+	}
+	cells := []string{r.Bases, strconv.FormatUint(r.Seed, 10), strconv.Itoa(r.Rows), r.Noise.String(), strconv.Itoa(r.Drawn),
+		r.Needed.Known(""), r.Planted, r.Leader,
+		strconv.Itoa(r.LeaderLeaves), r.Gap.Known(""), r.PriorGap.Known(""), strconv.Itoa(r.Tried), strconv.Itoa(r.TriedThen),
+		strconv.FormatBool(r.Met), r.CPU.String()}
+	for i := range rivalNames() {
+		var o RivalRow
+		if i < len(r.Others) {
+			o = r.Others[i]
+		}
+		cells = append(cells, strconv.Itoa(o.Trained), strconv.FormatBool(o.Found))
+	}
+	if err := t.file.Write([][]string{append(cells, r.CPUOthers.String(), r.Failure)}); err != nil {
+		return err
+	}
+	t.known[r.Seed] = r
+	return nil
+}
+
+// Close closes the file.
+func (t *PlantedTable) Close() error { return t.file.Close() }
