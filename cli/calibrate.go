@@ -92,13 +92,9 @@ func (f *calibrateFlags) calibrations() ([]*study.Calibration, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--rows: %w", err)
 	}
-	var set []config.Override
-	for _, s := range f.set {
-		o, err := config.ParseOverride(s)
-		if err != nil {
-			return nil, err
-		}
-		set = append(set, o)
+	set, err := config.ParseOverrides(f.set)
+	if err != nil {
+		return nil, err
 	}
 	var all []*study.Calibration
 	seen := map[string]bool{}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/series"
@@ -82,16 +81,9 @@ func (f *gapsFlags) gaps() (*study.Gaps, []uint64, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("--variant: %w", err)
 	}
-	var set []config.Override
-	for _, s := range f.set {
-		o, err := config.ParseOverride(s)
-		if err != nil {
-			return nil, nil, err
-		}
-		if o.Key == "seed" {
-			return nil, nil, fmt.Errorf("%s: a study runs many seeds; state them with --seeds", o.Flag)
-		}
-		set = append(set, o)
+	set, err := study.Overrides(f.set)
+	if err != nil {
+		return nil, nil, err
 	}
 	g, err := study.NewGaps(f.figure, v, f.times, set)
 	if err != nil {

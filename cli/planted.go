@@ -31,9 +31,9 @@ func newPlanted() *cobra.Command {
 		Short: "Find out whether a growing space finds the kernel that data were drawn from",
 		Long: "Draw kernels of so many base kernels, data sets from them as study calibrate does, until one is needed as it is: with any of " +
 			"its base kernels removed the evidence is three nats less or more. Let the space of kernels grow on each, and compare the evidence of " +
-			"the kernel that leads in the end with that of the planted one: exact, with all of k(X,X), climbed to its mode, of the planted one from " +
-			"the hyperparameters that the data were drawn with, and with the volume of that mode. Within a nat, or above, it is found: the data " +
-			"do not tell the two apart, or prefer the other.\n\n" +
+			"the kernel that leads in the end with that of the planted one: exact, with all of k(X,X), climbed to its mode, of the planted one " +
+			"from the hyperparameters that the data were drawn with, and with the volume of that mode. Within a nat, or above, it is found: the " +
+			"data do not tell the two apart, or prefer the other.\n\n" +
 			"Beside it three other searches train one kernel after the other on the same rows, until one is as good, there is no more to try, or " +
 			"they have trained twice as many kernels as growth has tried: kernels at random, greedy compositional search (CKS) and Bayesian " +
 			"optimisation with distances between kernels, whose candidates are neighbours of the best and some at random. They have the same " +
@@ -76,13 +76,9 @@ func (f *plantedFlags) planted() (*study.Planted, []uint64, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("--rows: %w", err)
 	}
-	var set []config.Override
-	for _, s := range f.set {
-		o, err := config.ParseOverride(s)
-		if err != nil {
-			return nil, nil, err
-		}
-		set = append(set, o)
+	set, err := config.ParseOverrides(f.set)
+	if err != nil {
+		return nil, nil, err
 	}
 	p, err := study.NewPlanted(f.base, leaves, rows, set)
 	if err != nil {

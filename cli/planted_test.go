@@ -20,7 +20,8 @@ func tinyPlanted(args ...string) []string {
 func TestPlantedGoesOn(t *testing.T) {
 	t.Chdir(t.TempDir())
 	code, stdout, stderr := kestrel(t, tinyPlanted("--seeds", "1", "--quiet", "-o", "p")...)
-	if code != 0 || stderr != "" || !strings.Contains(stdout, "\n| 1 | 50 | ") || !strings.Contains(stdout, "SE,LIN: growth has found the planted kernel") {
+	if code != 0 || stderr != "" || !strings.Contains(stdout, "\n| 1 | 50 | ") ||
+		!strings.Contains(stdout, "SE,LIN: growth has found the planted kernel") {
 		t.Fatal(code, stderr, stdout)
 	}
 	evenTables(t, stdout)

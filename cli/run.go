@@ -95,13 +95,9 @@ func newRun() *cobra.Command {
 
 // config reads a config, or makes one for a data file.
 func (f *runFlags) config(cmd *cobra.Command, name string) (config.Config, error) {
-	var set []config.Override
-	for _, s := range f.set {
-		o, err := config.ParseOverride(s)
-		if err != nil {
-			return config.Config{}, err
-		}
-		set = append(set, o)
+	set, err := config.ParseOverrides(f.set)
+	if err != nil {
+		return config.Config{}, err
 	}
 	if f.device != "" {
 		set = append(set, config.Override{Key: "device.kind", Value: f.device, Flag: "--device " + f.device})

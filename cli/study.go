@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/series"
@@ -112,16 +111,9 @@ func (f *studyFlags) tables(cmd *cobra.Command) ([]studyTable, error) {
 	if cmd.Flags().Changed("compare-starts") && f.compareStarts < 2 {
 		return nil, fmt.Errorf("--compare-starts %d: must be at least 2", f.compareStarts)
 	}
-	var set []config.Override
-	for _, s := range f.set {
-		o, err := config.ParseOverride(s)
-		if err != nil {
-			return nil, err
-		}
-		if o.Key == "seed" {
-			return nil, fmt.Errorf("%s: a study runs many seeds; state them with --seeds", o.Flag)
-		}
-		set = append(set, o)
+	set, err := study.Overrides(f.set)
+	if err != nil {
+		return nil, err
 	}
 	var all []studyTable
 	seen := map[string]bool{}

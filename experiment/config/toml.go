@@ -257,6 +257,18 @@ func ParseOverride(s string) (Override, error) {
 	return o, nil
 }
 
+// ParseOverrides reads several.
+func ParseOverrides(all []string) (out []Override, err error) {
+	for _, s := range all {
+		o, err := ParseOverride(s)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
 func (o Override) entry() entry {
 	e := entry{path: o.Key, where: o.Flag, override: true, value: o.Value, raw: o.Value}
 	var tree map[string]any

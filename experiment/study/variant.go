@@ -14,6 +14,17 @@ type Variant struct {
 	Set  []config.Override
 }
 
+// Overrides reads what a user sets of a study of many seeds.
+func Overrides(set []string) ([]config.Override, error) {
+	all, err := config.ParseOverrides(set)
+	for _, o := range all {
+		if o.Key == "seed" {
+			return nil, fmt.Errorf("%s: a study runs many seeds; state them with --seeds", o.Flag)
+		}
+	}
+	return all, err
+}
+
 // Variants lists the variants of the selection study.
 func Variants() []Variant {
 	v := func(name, doc string, set ...string) Variant {
