@@ -120,8 +120,17 @@ func (r *Run) again() {
 	if err != nil || o.What == record.EventReoptimised || o.What == record.EventData {
 		r.catchUp()
 	} else {
-		r.measure(false, r.next)
+		r.score()
 	}
+}
+
+// score scores what has come to be believed, unless an order of the past came before that.
+func (r *Run) score() {
+	if r.due() && r.repeat[0].Scored == 0 {
+		r.next()
+		return
+	}
+	r.measure(false, r.next)
 }
 
 // learn returns what the trainer has learned, with what the run adds.

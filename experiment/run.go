@@ -337,6 +337,10 @@ func (r *Run) next() {
 		return
 	}
 	switch {
+	case r.due() && r.repeat[0].Scored > r.standing.Scored && len(r.test.Y) > 0:
+		all := r.test.Sampled() && r.repeat[0].Scored >= len(r.test.Y)
+		r.repeat[0].Scored = 0 // asked for once
+		r.measure(all, r.next)
 	case r.due():
 		r.again()
 	case r.over != "":
@@ -370,7 +374,7 @@ func (r *Run) evaluated(e *vbks.Evaluation, err error) {
 		r.tellStack(p)
 	}
 	if r.active() {
-		r.measure(false, r.next)
+		r.score()
 	}
 }
 

@@ -53,6 +53,7 @@ type Order struct {
 	Start    *Start       `json:"start,omitempty"`     // of the last: as it is with another table
 	ByItself bool         `json:"by_itself,omitempty"` // as Event.ByItself
 	After    int          `json:"after"`               // evaluations before it
+	Scored   int          `json:"scored,omitempty"`    // test rows that what was believed then had been scored on
 }
 
 // is reports whether two orders ask for the same.
@@ -75,6 +76,10 @@ func (s *Standing) Apply(e *Event) {
 	if e.Missing() != "" {
 		return
 	}
+	scored := s.Scored
+	if s.Owed {
+		scored = 0
+	}
 	switch e.Type {
 	case EventStarted:
 		s.Start, s.Inducing = e.Start, []int{e.Start.Inducing}
@@ -82,7 +87,7 @@ func (s *Standing) Apply(e *Event) {
 	case EventData:
 		s.Start, s.Ended = e.Start, false
 		s.foresight = foresee(e.Start)
-		s.ordered(Order{What: e.Type, Start: e.Start, After: s.Made})
+		s.ordered(Order{What: e.Type, Start: e.Start, After: s.Made, Scored: scored})
 	case EventEntered:
 		s.Start = s.Start.with(e.Entered)
 		s.Family.enter(e.Entered, s.Made+1)
@@ -102,13 +107,13 @@ func (s *Standing) Apply(e *Event) {
 		s.revise(e)
 	case EventPruned, EventRestored:
 		s.revise(e)
-		s.ordered(Order{What: e.Type, Kernels: e.Kernels, ByItself: e.ByItself, After: s.Made})
+		s.ordered(Order{What: e.Type, Kernels: e.Kernels, ByItself: e.ByItself, After: s.Made, Scored: scored})
 	case EventReoptimised:
 		before := len(s.Inducing)
 		s.Inducing = changedInducing(s.Inducing, e)
 		s.Moved = s.Moved || len(s.Inducing) > before
 		s.Ended = false // it goes on
-		s.ordered(Order{What: e.Type, Change: e.Change, ByItself: e.ByItself, After: s.Made})
+		s.ordered(Order{What: e.Type, Change: e.Change, ByItself: e.ByItself, After: s.Made, Scored: scored})
 	case EventResumed:
 		s.Pending = e.Resumed.Pending
 	case EventMetrics:

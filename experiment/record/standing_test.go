@@ -53,9 +53,9 @@ func TestStanding(t *testing.T) {
 		}
 	}
 	if want := []record.Order{
-		{What: record.EventPruned, Kernels: []string{"k1"}, After: 1},
+		{What: record.EventPruned, Kernels: []string{"k1"}, After: 1, Scored: 4},
 		{What: record.EventReoptimised, Change: &vbks.Change{Inducing: 9}, After: 1},
-		{What: record.EventReoptimised, Change: &vbks.Change{Rounds: 1}, ByItself: true, After: 2},
+		{What: record.EventReoptimised, Change: &vbks.Change{Rounds: 1}, ByItself: true, After: 2, Scored: 10},
 	}; !reflect.DeepEqual(s.Orders, want) {
 		t.Errorf("orders %+v, want %+v", s.Orders, want)
 	}
