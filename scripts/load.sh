@@ -12,6 +12,8 @@
 #	             beside what can be counted (needs Go). 1 minute of CPU
 #	evaluations  ten thousand evaluations of a tiny run: time, memory, files, and
 #	             how long they take to be opened, exported, drawn, resumed
+#	growth       a run whose space grows, of which 5,000 kernels are tried: memory and
+#	             files by how many there have been. 4 minutes of CPU
 #	runs         fifty runs in one folder: the list of runs, and their comparison
 #	alone        a run left alone for SECONDS (3600): memory and threads every 10
 #	             seconds, or 40 times; fails if it takes a tenth more in the last quarter than in
@@ -33,9 +35,9 @@ inducing=${INDUCING:-200}
 limit=$((${LIMIT_MB:-4096} * 1024))
 here=$(cd "$(dirname "$0")/.." && pwd)
 case $part in
-all | rows | components | evaluations | runs | alone) ;;
+all | rows | components | evaluations | growth | runs | alone) ;;
 *)
-	echo "part $part: must be rows, components, evaluations, runs, alone or all" >&2
+	echo "part $part: must be rows, components, evaluations, growth, runs, alone or all" >&2
 	exit 2
 	;;
 esac
@@ -176,6 +178,41 @@ rows() {
 	watched rows-summary "$program" open million --summary
 	watched rows-predict "$program" predict million --data million.csv --method vbks-s --quiet -o predicted.csv
 	watched rows-report "$program" report million -o report.html
+}
+
+growth() {
+	echo "A space that grows"
+	cat >growth.toml <<-END
+		name = "load-growth"
+		[data]
+		source = "synthetic"
+		kernel = "PER*SE+LIN"
+		noise = 0.1
+		outputs = 2000
+		test = 20
+		[kernels]
+		expressions = ["SE", "RQ", "LIN", "PER", "MATERN12", "MATERN32", "MATERN52", "COS"]
+		grow = true
+		grow_live = 128
+		[sparse]
+		inducing = 8
+		[optimise]
+		starts = 1
+		evidence = "mode"
+		[schedule]
+		evaluate_every = ${EVERY:-0.0025}
+		steps = 1
+		refine = 0
+		[posterior]
+		errors = "ignore"
+		samples = 200
+	END
+	watched growth "$program" run growth.toml --headless --quiet --out growth
+	line "kernels tried" "$(grep -o '"kernel":{"id":"[^"]*"' growth/events.jsonl | sort -u | wc -l) that came and $(grep -c '"type":"evaluation"' growth/events.jsonl) evaluations"
+	line "memory in each fifth of the time, at most" "$(awk '{ a[NR] = $1 } END { for (i = 0; i < 5; i++) { m = 0; for (j = int(i*NR/5) + 1; j <= int((i+1)*NR/5); j++) if (a[j] > m) m = a[j]; printf "%s%d MB", i ? ", " : "", m/1024 } }' growth.rss)"
+	line "events.jsonl" "$(size growth/events.jsonl)"
+	line "checkpoint" "$(size growth/state/checkpoint.npz)"
+	awk '{ a[NR] = $1 } END { for (j = 1; j <= NR; j++) { if (j > NR/5 && j <= 2*NR/5 && a[j] > x) x = a[j]; if (j > 4*NR/5 && a[j] > y) y = a[j] }; exit !(y <= 1.3*x) }' growth.rss || { echo "it takes more and more"; bad=1; }
 }
 
 components() {

@@ -39,7 +39,8 @@ import (
 //	cks      greedy compositional search, which ends where no neighbour is better
 //	bo       Bayesian optimisation, candidates being neighbours of the best and some at random
 //
-// They may train twice as many kernels as growth has tried. A kernel is trained once for all.
+// They may train twice as many kernels as growth had tried when its leader came. A kernel is
+// trained once for all.
 type Planted struct {
 	Bases  []kernelspace.Expr
 	Leaves RowRange // of the planted kernel
@@ -56,7 +57,8 @@ const (
 	nearlyNats    = 10
 	// So many kernels are planted until one is needed as it is.
 	mostPlanted = 500
-	// rivalShare is how many kernels others may train for one that growth has tried.
+	// rivalShare is how many kernels others may train for one that growth had tried when its leader
+	// came.
 	rivalShare = 2
 )
 
@@ -166,15 +168,16 @@ type PlantedRow struct {
 // RivalRow is what another search came to.
 type RivalRow struct {
 	Name    string `json:"name"`
-	Trained int    `json:"trained"` // kernels, until one was as good, there was nothing more to try or twice as many as growth's
+	Trained int    `json:"trained"` // kernels, until one was as good, there was no more to try or they were twice as many as growth's
 	Found   bool   `json:"found"`   // the last of these is as good
 }
 
 // Found reports whether growth has found the planted kernel or what cannot be told from it.
 func (r *PlantedRow) Found() bool { return float64(r.Gap) <= tieNats }
 
-// Twice reports whether another search needed at least twice as many kernels as growth.
-func (r *PlantedRow) Twice(o *RivalRow) bool { return !o.Found || o.Trained >= rivalShare*r.Tried }
+// Twice reports whether another search needed at least twice as many kernels as growth had
+// tried when its leader came.
+func (r *PlantedRow) Twice(o *RivalRow) bool { return !o.Found || o.Trained >= rivalShare*r.TriedThen }
 
 // Run makes the searches of a seed with so many lanes. ctx ends it with its cause.
 func (p *Planted) Run(ctx context.Context, seed uint64, lanes int) (*PlantedRow, error) {
@@ -204,7 +207,7 @@ func (p *Planted) Run(ctx context.Context, seed uint64, lanes int) (*PlantedRow,
 	}
 	began := cpuSeconds()
 	for _, rival := range t.rivals() {
-		r, err := t.compete(ctx, rival, rivalShare*row.Tried)
+		r, err := t.compete(ctx, rival, rivalShare*row.TriedThen)
 		if err != nil {
 			return nil, fmt.Errorf("%s, seed %d: %w", rival.name(), seed, err)
 		}
@@ -516,6 +519,7 @@ type PlantedSummary struct {
 	WithPrior  int          `json:"within_prior"` // with the prior over the grammar within a nat
 	Met        int          `json:"met"`
 	Tried      files.Number `json:"tried"` // kernels, in the mean
+	TriedThen  files.Number `json:"tried_then"`
 	Others     []RivalSum   `json:"others"`
 	CPU        files.Number `json:"cpu"`
 	CPUOthers  files.Number `json:"cpu_others"`
@@ -525,7 +529,7 @@ type PlantedSummary struct {
 // RivalSum is what the runs of another search say together.
 type RivalSum struct {
 	Name  string `json:"name"`
-	Found int    `json:"found"` // within twice the kernels that growth tried
+	Found int    `json:"found"` // within twice the kernels that growth had tried when its leader came
 	Twice int    `json:"twice"` // of those that growth found: it took at least twice as many
 }
 
@@ -537,7 +541,7 @@ func SummarisePlanted(bases string, rows []*PlantedRow) PlantedSummary {
 			continue
 		}
 		out.Sets++
-		out.Tried += files.Number(r.Tried)
+		out.Tried, out.TriedThen = out.Tried+files.Number(r.Tried), out.TriedThen+files.Number(r.TriedThen)
 		out.CPU, out.CPUOthers = out.CPU+r.CPU, out.CPUOthers+r.CPUOthers
 		if r.Met {
 			out.Met++
@@ -567,7 +571,7 @@ func SummarisePlanted(bases string, rows []*PlantedRow) PlantedSummary {
 		}
 	}
 	if out.Sets > 0 {
-		out.Tried /= files.Number(out.Sets)
+		out.Tried, out.TriedThen = out.Tried/files.Number(out.Sets), out.TriedThen/files.Number(out.Sets)
 	}
 	return out
 }
@@ -576,11 +580,11 @@ func SummarisePlanted(bases string, rows []*PlantedRow) PlantedSummary {
 func (s PlantedSummary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: growth has found the planted kernel, or what exact evidence does not tell from it, on %d of %d data sets, with the "+
-		"prior over the grammar %d, after %.0f kernels in the mean; itself it was tried on %d.", s.Bases, s.Found, s.Sets, s.WithPrior,
-		float64(s.Tried), s.Met)
+		"prior over the grammar %d; its leader came after %.0f kernels in the mean, of %.0f until growth ended; the planted one itself was "+
+		"tried on %d.", s.Bases, s.Found, s.Sets, s.WithPrior, float64(s.TriedThen), float64(s.Tried), s.Met)
 	for _, o := range s.Others {
-		fmt.Fprintf(&b, " %s has found as good a one on %d with at most twice the kernels; of those that growth has found it took "+
-			"at least twice as many on %d.", o.Name, o.Found, o.Twice)
+		fmt.Fprintf(&b, " %s has found as good a one on %d with at most twice as many kernels as growth until then; where growth has "+
+			"found one it took at least twice as many, or has found none, on %d.", o.Name, o.Found, o.Twice)
 	}
 	fmt.Fprintf(&b, " CPU %.4g s, the others' %.4g s", float64(s.CPU), float64(s.CPUOthers))
 	return b.String()

@@ -58,8 +58,8 @@ func TestPlanted(t *testing.T) {
 	var names []string
 	for _, o := range row.Others {
 		names = append(names, o.Name)
-		if o.Trained < 1 || o.Trained > rivalShare*row.Tried {
-			t.Errorf("%+v where growth tried %d", o, row.Tried)
+		if o.Trained < 1 || o.Trained > rivalShare*row.TriedThen {
+			t.Errorf("%+v where growth tried %d", o, row.TriedThen)
 		}
 	}
 	if !reflect.DeepEqual(names, rivalNames()) {
@@ -145,7 +145,7 @@ func exprsOf(t *testing.T, texts ...string) []kernelspace.Expr {
 func TestPlantedTable(t *testing.T) {
 	row := &PlantedRow{Bases: "=SE,LIN", Seed: 7, Rows: 600, Noise: .125, Drawn: 3, Needed: 4.5, Planted: "SE*LIN+SE",
 		Leader: "SE+LIN", LeaderLeaves: 2, Gap: -.5, PriorGap: -3, Tried: 90, TriedThen: 40, Met: true, CPU: 12, CPUOthers: 90,
-		Others: []RivalRow{{"random", 180, false}, {"cks", 60, true}, {"bo", 180, true}}}
+		Others: []RivalRow{{"random", 80, false}, {"cks", 60, true}, {"bo", 80, true}}}
 	nan := files.Number(math.NaN())
 	broken := &PlantedRow{Bases: "=SE,LIN", Seed: 8, Planted: "SE", Gap: nan, PriorGap: nan, Failure: "no room"}
 	dir := t.TempDir()
@@ -173,7 +173,7 @@ func TestPlantedTable(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	s := SummarisePlanted("x", []*PlantedRow{row, broken})
-	if s.Sets != 1 || s.Found != 1 || s.WithPrior != 1 || s.Met != 1 || s.Tried != 90 || s.LeastLeave != 2 ||
+	if s.Sets != 1 || s.Found != 1 || s.WithPrior != 1 || s.Met != 1 || s.Tried != 90 || s.TriedThen != 40 || s.LeastLeave != 2 ||
 		!reflect.DeepEqual(s.Others, []RivalSum{{"random", 0, 1}, {"cks", 1, 0}, {"bo", 1, 1}}) {
 		t.Errorf("%+v", s)
 	}
