@@ -67,8 +67,9 @@ func (m matrix) transposed() matrix {
 	return m
 }
 
-// entry returns the address of the first entry.
-func (m matrix) entry() *float64 { return &m.data[m.at] }
+// place returns the address of entry (i, j). What is done for each tile takes places and no
+// matrices: copying these took a tenth of the time.
+func (m *matrix) place(i, j int) *float64 { return &m.data[m.at+i*m.rs+j*m.cs] }
 
 const wordSize = 8 // bytes
 
@@ -151,9 +152,8 @@ func (l Level) gemm(w *Workspace, part Part, m, n, k int, alpha float64, a, b ma
 				if part == LowerC && j0 >= i0+mc || part == UpperC && j0+nc <= i0 {
 					continue
 				}
-				// Whole matrices are not handed on from tile to tile: copying them took a tenth of the time.
 				ad, ars, acs := a.data, a.rs, a.cs
-				bd, brs, crs := bb.data, bb.rs, c.rs
+				bd, brs := bb.data, bb.rs
 				if packA {
 					ad, ars, acs = w.a, 1, mr
 				}
@@ -195,7 +195,7 @@ func (l Level) gemm(w *Workspace, part Part, m, n, k int, alpha float64, a, b ma
 							aAt = (row-first)*kc + from*mr
 						}
 						l.product(rows, to-from, &ad[aAt], ars*wordSize, acs*wordSize, &bd[bAt+from*brs], brs*wordSize,
-							&c.data[c.at+row*crs+col*c.cs], crs*wordSize, cols, alpha, more)
+							c.place(row, col), c.rs*wordSize, cols, alpha, more)
 					}
 				}
 			}
@@ -213,8 +213,8 @@ func (l Level) gemmThin(m, n, k int, alpha float64, a, b matrix, add bool, c mat
 	mr := l.mr()
 	for j := 0; j < n; j += thinColumns {
 		for i := 0; i < m; i += mr {
-			l.product(min(mr, m-i), k, a.from(i, 0).entry(), a.rs*wordSize, a.cs*wordSize, b.from(0, j).entry(), b.rs*wordSize,
-				c.from(i, j).entry(), c.rs*wordSize, min(thinColumns, n-j), alpha, add)
+			l.product(min(mr, m-i), k, a.place(i, 0), a.rs*wordSize, a.cs*wordSize, b.place(0, j), b.rs*wordSize,
+				c.place(i, j), c.rs*wordSize, min(thinColumns, n-j), alpha, add)
 		}
 	}
 }

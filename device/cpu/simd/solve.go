@@ -57,8 +57,8 @@ func (l Level) solveLower(w *Workspace, n, m int, t, b matrix) {
 	}
 	for j := 0; j < m; j += columns {
 		for i := 0; i < n; i += mr {
-			l.solve(min(mr, n-i), i, t.from(i, 0).entry(), t.rs*wordSize, t.cs*wordSize, &w.inv[i],
-				b.from(0, j).entry(), b.rs*wordSize, min(columns, m-j))
+			l.solve(min(mr, n-i), i, t.place(i, 0), t.rs*wordSize, t.cs*wordSize, &w.inv[i],
+				b.place(0, j), b.rs*wordSize, min(columns, m-j))
 		}
 	}
 }
