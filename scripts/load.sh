@@ -189,11 +189,12 @@ growth() {
 		kernel = "PER*SE+LIN"
 		noise = 0.1
 		outputs = 2000
-		test = 20
+		test = 0
 		[kernels]
 		expressions = ["SE", "RQ", "LIN", "PER", "MATERN12", "MATERN32", "MATERN52", "COS"]
 		grow = true
-		grow_live = 128
+		grow_live = 160
+		grow_change = true
 		[sparse]
 		inducing = 8
 		[optimise]
@@ -206,6 +207,8 @@ growth() {
 		[posterior]
 		errors = "ignore"
 		samples = 200
+		[predict]
+		local = "off"
 	END
 	watched growth "$program" run growth.toml --headless --quiet --out growth
 	line "kernels tried" "$(grep -o '"kernel":{"id":"[^"]*"' growth/events.jsonl | sort -u | wc -l) that came and $(grep -c '"type":"evaluation"' growth/events.jsonl) evaluations"
