@@ -110,6 +110,9 @@ func NewPlanted(bases []string, leaves, rows RowRange, set []config.Override) (*
 
 // planted is the study of a config that has been read.
 func planted(c config.Config, leaves, rows RowRange) (*Planted, error) {
+	if rows.Most > mostExactRows {
+		return nil, fmt.Errorf("%d rows; evidence is exact, of at most %d", rows.Most, mostExactRows)
+	}
 	p := &Planted{Leaves: leaves, Rows: rows, Config: c}
 	space, err := c.Kernels.Candidates()
 	if err != nil {

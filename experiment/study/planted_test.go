@@ -194,7 +194,11 @@ func TestPlantedRefuses(t *testing.T) {
 			t.Errorf("%s: %v", set, err)
 		}
 	}
-	_, err := NewPlanted([]string{"SE+LIN"}, RowRange{2, 3}, RowRange{40, 50}, nil)
+	_, err := NewPlanted([]string{"SE"}, RowRange{2, 3}, RowRange{40, 2001}, nil)
+	if err == nil || !strings.Contains(err.Error(), "of at most 2000") {
+		t.Error(err)
+	}
+	_, err = NewPlanted([]string{"SE+LIN"}, RowRange{2, 3}, RowRange{40, 50}, nil)
 	if err == nil || !strings.Contains(err.Error(), "is not a base kernel") {
 		t.Error(err)
 	}
