@@ -69,7 +69,7 @@ func (r *Run) goOn() error {
 	}
 	r.record(&record.Event{Type: record.EventResumed, Resumed: &record.Resumed{
 		Evaluation: last, Repeated: p.repeated, Orders: len(p.orders()), Build: now.Build, Device: now.Device, Lanes: now.Lanes,
-		Pending: r.repeat,
+		Pending: slices.Clone(r.repeat),
 	}})
 	if now.Device != then.Device || now.Build != then.Build {
 		p.notices = append(p.notices, fmt.Sprintf("begun with kestrel %s on %s: the last digits may differ from those of a run that was not "+
