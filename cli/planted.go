@@ -37,7 +37,7 @@ func newPlanted() *cobra.Command {
 			"Beside it three other searches train one kernel after the other on the same rows, until one is as good, there is no more to try, or " +
 			"they have trained twice as many kernels as growth had tried when its leader came: kernels at random, greedy compositional search " +
 			"(CKS) and Bayesian optimisation with distances between kernels, whose candidates are neighbours of the best and some at random. They " +
-			"have the same evidence of each kernel; hyperparameters are searched on the bound with 64 inducing inputs, or sparse.inducing.\n\n" +
+			"have the same evidence of each kernel; hyperparameters are searched on the bound with 256 inducing inputs, or sparse.inducing.\n\n" +
 			"With --out the rows are also written to study-planted.csv; with the directory of the same study, which may have more --seeds now, " +
 			"it goes on where that was cut.",
 		Example: "# does it work at all?\nkestrel study planted --rows 200..300 --leaves 3..4 --seeds 1..3\n\n" +

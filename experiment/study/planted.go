@@ -30,10 +30,11 @@ import (
 // one removed the evidence is at least nearNats less. Evidence is exact, with all of k(X,X), climbed to its
 // mode, with the mode's volume as a trainer has it. Growth is a run with the program's defaults
 // that begins with the bases. It has found the kernel where its leader is within a nat of the
-// planted one or above, which is climbed from what the data were drawn with. The others see all rows at once
-// and have a kernel's hyperparameters searched on the bound, with the program's starts; its
-// evidence is there for them, and the first kernel of theirs that is as good counts, whether
-// they would have stopped there or not:
+// planted one or above, which is climbed from what the data were drawn with. The others see all
+// rows at once and have a kernel's hyperparameters searched on the bound, with the program's
+// starts, beside the best that they have, whose solution may be handed on. Its evidence is there
+// for them, and the first kernel of theirs that is as good counts, whether they would have
+// stopped there or not:
 //
 //	random   kernels of up to as many leaves, each number as often, without repetition
 //	cks      greedy compositional search, which ends where no neighbour is better
@@ -53,7 +54,7 @@ type Planted struct {
 const (
 	// Others' kernels are trained with so many inducing inputs; what has an evidence within
 	// nearlyNats of the planted kernel's is climbed.
-	rivalInducing = 64
+	rivalInducing = 256
 	nearlyNats    = 10
 	// So many kernels are planted until one is needed as it is.
 	mostPlanted = 500
@@ -236,19 +237,30 @@ func (p *Planted) plant(ctx context.Context, s *drawnSet, seed uint64, lanes int
 	if of.judge, err = newJudge(&made{job: job}); err != nil {
 		return nil, 0, err
 	}
-	if err := of.plant(ctx, s); err != nil || math.IsNaN(of.truth) {
+	space := []kernelspace.Expr{s.kernel}
+	for _, n := range p.grammar.Neighbours(s.kernel) {
+		if n.Kind == grow.Remove {
+			space = append(space, n.Expr)
+		}
+	}
+	k, program, err := of.exact(s.kernel)
+	if err != nil {
 		return nil, 0, err
 	}
+	raw, _ := params.Raw(program, s.free, 0)
+	free := k.Free(raw, s.variance)
+	known, err := of.search(ctx, space, map[string][]float64{s.kernel.ID(): free})
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := of.climbFrom(ctx, known[0], free); err != nil {
+		return nil, 0, err
+	}
+	if of.truth = known[0].nats; math.IsNaN(of.truth) {
+		return nil, 0, nil
+	}
 	needed = files.Number(math.Inf(1))
-	for _, n := range p.grammar.Neighbours(s.kernel) {
-		if n.Kind != grow.Remove {
-			continue
-		}
-		known, err := of.train(ctx, []kernelspace.Expr{n.Expr})
-		if err != nil {
-			return nil, 0, err
-		}
-		k := known[0]
+	for _, k := range known[1:] {
 		if k.nats < of.truth-nearNats && k.nats >= of.truth-nearNats-nearlyNats {
 			if err := of.climb(ctx, k); err != nil {
 				return nil, 0, err
@@ -282,6 +294,7 @@ func (t *planting) device() device.Device { return cpu.New(cpu.Options{Lanes: ma
 // trained is a kernel whose hyperparameters have been searched.
 type trained struct {
 	id      string
+	expr    kernelspace.Expr
 	nats    float64 // evidence, NaN where there is none
 	volume  float64 // of its mode, in that
 	kernel  *exact.Kernel
@@ -289,34 +302,14 @@ type trained struct {
 	climbed bool
 }
 
-// from finds the evidence of a kernel, climbed from a free vector, and from where a trainer has
-// come that begins there, too.
-func (t *planting) from(ctx context.Context, e kernelspace.Expr, free []float64) (*trained, error) {
-	found, err := t.search(ctx, []vbks.Candidate{{Expr: e, Weight: 1}}, map[string][]float64{e.ID(): free})
-	if err != nil {
-		return nil, err
-	}
-	k := found[0]
+// climbFrom takes a kernel to its mode, from another free vector, too.
+func (t *planting) climbFrom(ctx context.Context, k *trained, free []float64) error {
 	if err := t.climb(ctx, k); err != nil || math.IsNaN(k.nats) {
-		return k, err
+		return err
 	}
 	nats, err := k.kernel.Climb(ctx, free)
 	if nats+k.volume > k.nats {
 		k.nats = nats + k.volume
-	}
-	return k, err
-}
-
-// plant finds the evidence of the planted kernel, from what it was drawn with; NaN where it has none.
-func (t *planting) plant(ctx context.Context, s *drawnSet) error {
-	k, p, err := t.exact(s.kernel)
-	if err != nil {
-		return err
-	}
-	raw, _ := params.Raw(p, s.free, 0)
-	known, err := t.from(ctx, s.kernel, k.Free(raw, s.variance))
-	if err == nil {
-		t.truth = known.nats
 	}
 	return err
 }
@@ -332,15 +325,15 @@ func (t *planting) exact(e kernelspace.Expr) (*exact.Kernel, *kernelspace.Progra
 
 // of values a kernel where a trainer has brought it.
 func (t *planting) of(r *vbks.KernelResult) (*trained, error) {
-	out := &trained{id: r.ID, nats: math.NaN(), volume: r.Volume}
-	if r.Status != vbks.Live {
-		return out, nil
-	}
 	e, err := kernelspace.Parse(r.ID)
 	if err != nil {
 		return nil, err
 	}
-	if out.kernel, _, err = t.exact(e.Canonical()); err != nil {
+	out := &trained{id: r.ID, expr: e.Canonical(), nats: math.NaN(), volume: r.Volume}
+	if r.Status != vbks.Live {
+		return out, nil
+	}
+	if out.kernel, _, err = t.exact(out.expr); err != nil {
 		return nil, err
 	}
 	raw := make([]float64, len(r.Params))
@@ -415,8 +408,12 @@ func (t *planting) grow(ctx context.Context, row *PlantedRow) error {
 	if err != nil {
 		return err
 	}
-	leader, err := t.from(ctx, e.Canonical(), found.free)
+	again, err := t.search(ctx, []kernelspace.Expr{e.Canonical()}, map[string][]float64{found.id: found.free})
 	if err != nil {
+		return err
+	}
+	leader := again[0]
+	if err := t.climbFrom(ctx, leader, found.free); err != nil {
 		return err
 	}
 	row.Leader, row.LeaderLeaves, row.TriedThen = leader.id, e.NumLeaves(), then[leader.id]
@@ -434,21 +431,28 @@ func ended(ctx context.Context, err error) error {
 }
 
 // train searches the hyperparameters of kernels that have not been trained, all rows at once,
-// and returns what is known of all of them.
-func (t *planting) train(ctx context.Context, kernels []kernelspace.Expr) ([]*trained, error) {
-	var space []vbks.Candidate
+// beside the best of those that have, and returns what is known of all of them.
+func (t *planting) train(ctx context.Context, kernels []kernelspace.Expr, best *trained) ([]*trained, error) {
+	var space []kernelspace.Expr
 	for _, e := range kernels {
 		if t.trained[e.ID()] == nil {
-			space = append(space, vbks.Candidate{Expr: e, Weight: 1})
+			space = append(space, e)
 		}
 	}
 	if len(space) > 0 {
-		found, err := t.search(ctx, space, nil)
+		guesses := map[string][]float64{}
+		if best != nil {
+			space = append(space, best.expr)
+			guesses[best.id] = best.free
+		}
+		found, err := t.search(ctx, space, guesses)
 		if err != nil {
 			return nil, err
 		}
 		for _, k := range found {
-			t.trained[k.id] = k
+			if t.trained[k.id] == nil {
+				t.trained[k.id] = k
+			}
 		}
 	}
 	var out []*trained
@@ -459,9 +463,13 @@ func (t *planting) train(ctx context.Context, kernels []kernelspace.Expr) ([]*tr
 }
 
 // search has the hyperparameters of kernels searched, and their modes measured.
-func (t *planting) search(ctx context.Context, space []vbks.Candidate, guesses map[string][]float64) (out []*trained, err error) {
+func (t *planting) search(ctx context.Context, kernels []kernelspace.Expr, guesses map[string][]float64) (out []*trained, err error) {
 	sub := t.subject
 	s, rows := sub.Settings, sub.Train
+	space := make([]vbks.Candidate, len(kernels))
+	for i, e := range kernels {
+		space[i] = vbks.Candidate{Expr: e, Weight: 1}
+	}
 	s.Growth.On, s.EvaluateEvery, s.Refine = false, 1, 0
 	if s.Evidence != "mode" { // volumes are for all of these the same kind
 		s.Evidence = "laplace"
@@ -493,13 +501,14 @@ func (t *planting) search(ctx context.Context, space []vbks.Candidate, guesses m
 func (t *planting) compete(ctx context.Context, r rival, most int) (*RivalRow, error) {
 	out := &RivalRow{Name: r.name()}
 	scores := map[string]float64{}
+	var best *trained
 	for out.Trained < most {
 		next, err := r.next(ctx, scores)
 		if err != nil || len(next) == 0 {
 			return out, err
 		}
 		next = next[:min(len(next), most-out.Trained)]
-		done, err := t.train(ctx, next)
+		done, err := t.train(ctx, next, best)
 		if err != nil {
 			return nil, err
 		}
@@ -509,6 +518,9 @@ func (t *planting) compete(ctx context.Context, r rival, most int) (*RivalRow, e
 				return out, err
 			}
 			scores[k.id] = k.nats
+			if !math.IsNaN(k.nats) && (best == nil || k.nats > best.nats) {
+				best = k
+			}
 		}
 	}
 	return out, nil

@@ -94,7 +94,7 @@ func TestRivals(t *testing.T) {
 	of := &planting{Planted: p, job: job, subject: job.Subject, seed: 1, trained: map[string]*trained{}}
 	of.judge, err = newJudge(&made{job: job})
 	must.OK(t, err)
-	lin, err := of.train(t.Context(), exprsOf(t, "LIN"))
+	lin, err := of.train(t.Context(), exprsOf(t, "LIN"), nil)
 	must.OK(t, err)
 	all := int(p.grammar.Count().Int64())
 	for _, r := range of.rivals() {
