@@ -208,7 +208,7 @@ growth() {
 		errors = "ignore"
 		samples = 200
 		[predict]
-		local = "off"
+		local = "none"
 	END
 	watched growth "$program" run growth.toml --headless --quiet --out growth
 	line "kernels tried" "$(grep -o '"kernel":{"id":"[^"]*"' growth/events.jsonl | sort -u | wc -l) that came and $(grep -c '"type":"evaluation"' growth/events.jsonl) evaluations"
