@@ -39,17 +39,14 @@ type Calibration struct {
 	Space  string // name of a set of kernels
 	Prior  string // one of Priors
 	Config config.Config
-	Rows   RowRange
+	Rows   Range
 
 	candidates []vbks.Candidate
 }
 
-// calibrationData is the name of the table that a fit reads.
-const calibrationData = "data.csv"
-
 // NewCalibration makes the config of the fits: the program's defaults, but for data
 // as they are, without test rows, and in two steps. set comes after that.
-func NewCalibration(space, prior string, rows RowRange, set []config.Override) (*Calibration, error) {
+func NewCalibration(space, prior string, rows Range, set []config.Override) (*Calibration, error) {
 	if !slices.Contains(Priors(), prior) {
 		return nil, fmt.Errorf("there is no prior %q; priors are %s", prior, strings.Join(Priors(), ", "))
 	}
@@ -59,14 +56,10 @@ func NewCalibration(space, prior string, rows RowRange, set []config.Override) (
 			return nil, fmt.Errorf("%s: a calibration draws its data and its kernels itself", o.Flag)
 		}
 	}
-	own := []config.Override{{Key: "kernels.set", Value: space, Flag: "--spaces " + space}}
-	for _, s := range [][2]string{
-		{"name", "calibrate"}, {"data.test", "0"}, {"data.standardise_x", "none"}, {"data.standardise_y", "none"},
-		{"schedule.evaluate_every", "0.5"},
-	} {
-		own = append(own, config.Override{Key: s[0], Value: s[1], Flag: s[0]})
-	}
-	c, err := config.ForTable(calibrationData, "", append(own, set...))
+	c, err := drawnConfig("calibrate", []config.Override{
+		{Key: "kernels.set", Value: space, Flag: "--spaces " + space},
+		{Key: "schedule.evaluate_every", Value: "0.5", Flag: "schedule.evaluate_every"},
+	}, set)
 	if err != nil {
 		return nil, err
 	}

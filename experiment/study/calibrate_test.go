@@ -24,7 +24,7 @@ func tinyCalibration(t *testing.T, prior string) *Calibration {
 		must.OK(t, err)
 		set = append(set, o)
 	}
-	c, err := NewCalibration("K12", prior, RowRange{30, 40}, set)
+	c, err := NewCalibration("K12", prior, Range{30, 40}, set)
 	must.OK(t, err)
 	c.Config.Kernels = config.KernelSpace{Expressions: []string{"SE", "LIN", "PER+LIN"}}
 	c.candidates, err = c.Config.Kernels.Candidates()
@@ -129,7 +129,7 @@ func TestCalibrationIsRefused(t *testing.T) {
 			must.OK(t, err)
 			set = append(set, o)
 		}
-		if _, err := NewCalibration(c.space, c.prior, RowRange{300, 1000}, set); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := NewCalibration(c.space, c.prior, Range{300, 1000}, set); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

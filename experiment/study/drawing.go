@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,25 +19,50 @@ import (
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/internal/scratch"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/grow"
 	"example.com/kestrel/vbks/exact"
 )
 
-// RowRange is from how many rows to how many a data set has.
-type RowRange struct{ Fewest, Most int }
+// Range is from how few to how many of something there are.
+type Range struct{ Fewest, Most int }
 
 // ParseRowRange reads "300..1000".
-func ParseRowRange(text string) (r RowRange, err error) {
-	from, to, ok := strings.Cut(text, "..")
-	if ok {
-		r.Fewest, err = strconv.Atoi(from)
-	}
-	if ok && err == nil {
-		r.Most, err = strconv.Atoi(to)
-	}
-	if !ok || err != nil || r.Fewest < 10 || r.Most < r.Fewest || r.Most > 10_000 {
+func ParseRowRange(text string) (Range, error) {
+	r, ok := parseRange(text, 10, 10_000)
+	if !ok {
 		return r, fmt.Errorf("%q is no range of rows from 10 to 10000, such as 300..1000", text)
 	}
 	return r, nil
+}
+
+// ParseLeafRange reads "4..6".
+func ParseLeafRange(text string) (Range, error) {
+	r, ok := parseRange(text, 1, grow.MostLeaves)
+	if !ok {
+		return r, fmt.Errorf("%q is no range of base kernels from 1 to %d, such as 4..6", text, grow.MostLeaves)
+	}
+	return r, nil
+}
+
+func parseRange(text string, least, most int) (r Range, ok bool) {
+	from, to, ok := strings.Cut(text, "..")
+	var errFrom, errTo error
+	r.Fewest, errFrom = strconv.Atoi(from)
+	r.Most, errTo = strconv.Atoi(to)
+	return r, ok && errFrom == nil && errTo == nil && r.Fewest >= least && r.Most >= r.Fewest && r.Most <= most
+}
+
+// drawnData is the name of the table that a fit reads.
+const drawnData = "data.csv"
+
+// drawnConfig is the program's defaults for such data as they are, without test rows, then what a
+// study sets, then what its user does.
+func drawnConfig(name string, own, set []config.Override) (config.Config, error) {
+	var all []config.Override
+	for _, s := range [][2]string{{"name", name}, {"data.test", "0"}, {"data.standardise_x", "none"}, {"data.standardise_y", "none"}} {
+		all = append(all, config.Override{Key: s[0], Value: s[1], Flag: s[0]})
+	}
+	return config.ForTable(drawnData, "", slices.Concat(all, own, set))
 }
 
 // What is drawn.
@@ -49,7 +75,7 @@ const (
 
 // drawing makes data sets from the prior that fits believe in, see Calibration.
 type drawing struct {
-	Rows   RowRange
+	Rows   Range
 	Other  bool // another prior
 	Kernel func(*rand.Rand) kernelspace.Expr
 }
@@ -155,7 +181,7 @@ func (s *drawnSet) prepare(ctx context.Context, c *config.Config, seed uint64, l
 		return nil, err
 	}
 	to := c.Clone()
-	to.Data.Path = filepath.Join(dir.Path, calibrationData)
+	to.Data.Path = filepath.Join(dir.Path, drawnData)
 	to.Settings.Seed, to.Data.Seed = seed, seed
 	if to.Device.Lanes == 0 {
 		to.Device.Lanes = lanes

@@ -90,7 +90,7 @@ func (g *Gaps) Run(ctx context.Context, seed uint64) ([]*GapRow, error) {
 	}
 	defer job.Close()
 	began := cpuSeconds()
-	plain, err := g.train(ctx, job, job.Subject.Settings, nil)
+	plain, err := learn(ctx, g.device(), job.Subject, job.Subject.Space, job.Subject.Settings, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (g *Gaps) Run(ctx context.Context, seed uint64) ([]*GapRow, error) {
 	if drawn != nil {
 		guesses[truth] = drawn
 	}
-	thorough, err := g.train(ctx, job, more, guesses)
+	thorough, err := learn(ctx, g.device(), job.Subject, job.Subject.Space, more, guesses)
 	if err != nil {
 		return nil, err
 	}
@@ -165,21 +165,6 @@ func (g *Gaps) solution(ctx context.Context, t *vbks.Trainer, row *GapRow, from 
 		row.Best = max(row.Best, row.ELBO)
 	}
 	return nil
-}
-
-// train makes all evaluations of a run with other settings than its config has.
-func (g *Gaps) train(ctx context.Context, job *prepare.Job, s vbks.Settings, guesses map[string][]float64) (*vbks.Trainer, error) {
-	sub := job.Subject
-	rows := sub.Train
-	rows.Guesses = guesses
-	t, err := vbks.New(ctx, g.device(), rows, sub.Space, sub.Columns, s)
-	for err == nil && !t.Done() {
-		_, err = t.Next(ctx)
-	}
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	return t, err
 }
 
 // device is one core: seconds of it are told.

@@ -3,10 +3,12 @@ package study
 import (
 	"context"
 
+	"example.com/kestrel/device"
 	"example.com/kestrel/experiment"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/vbks"
 )
 
 // made is a run that came to its end in memory.
@@ -29,10 +31,28 @@ func makeRun(ctx context.Context, c config.Config, rec record.Recorder) (*made, 
 // prepareRun is all of makeRun that reads files.
 func prepareRun(ctx context.Context, c config.Config) (*prepare.Job, error) {
 	job, err := prepare.Prepare(ctx, c)
+	return job, ended(ctx, err)
+}
+
+// ended is the cause of a context that has ended, else the error.
+func ended(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
+		return context.Cause(ctx)
 	}
-	return job, err
+	return err
+}
+
+// learn makes all evaluations of a trainer of a run's training rows, with kernels and settings of
+// its own; guesses are vbks.Training's.
+func learn(ctx context.Context, dev device.Device, sub *prepare.Subject, space []vbks.Candidate, s vbks.Settings,
+	guesses map[string][]float64) (*vbks.Trainer, error) {
+	rows := sub.Train
+	rows.Guesses = guesses
+	t, err := vbks.New(ctx, dev, rows, space, sub.Columns, s)
+	for err == nil && !t.Done() {
+		_, err = t.Next(ctx)
+	}
+	return t, ended(ctx, err)
 }
 
 // finishRun makes a run that is prepared, and gives its device back.

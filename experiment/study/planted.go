@@ -6,19 +6,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 
-	"example.com/kestrel/device"
-	"example.com/kestrel/device/cpu"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/files"
-	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/kernelspace/grow"
-	"example.com/kestrel/vbks"
-	"example.com/kestrel/vbks/exact"
-	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/random"
 )
 
@@ -44,11 +37,12 @@ import (
 // trained once for all.
 type Planted struct {
 	Bases  []kernelspace.Expr
-	Leaves RowRange // of the planted kernel
-	Rows   RowRange
+	Leaves Range // of the planted kernel
+	Rows   Range
 	Config config.Config // of growth
 
 	grammar *grow.Grammar
+	most    int // kernels that are planted until one is needed as it is
 }
 
 const (
@@ -56,31 +50,15 @@ const (
 	// nearlyNats of the planted kernel's is climbed.
 	rivalInducing = 256
 	nearlyNats    = 10
-	// So many kernels are planted until one is needed as it is.
-	mostPlanted = 500
+	mostPlanted   = 500
 	// rivalShare is how many kernels others may train for one that growth had tried when its leader
 	// came.
 	rivalShare = 2
 )
 
-// ParseLeafRange reads "4..6".
-func ParseLeafRange(text string) (r RowRange, err error) {
-	from, to, ok := strings.Cut(text, "..")
-	if ok {
-		r.Fewest, err = strconv.Atoi(from)
-	}
-	if ok && err == nil {
-		r.Most, err = strconv.Atoi(to)
-	}
-	if !ok || err != nil || r.Fewest < 1 || r.Most < r.Fewest || r.Most > grow.MostLeaves {
-		return r, fmt.Errorf("%q is no range of base kernels from 1 to %d, such as 4..6", text, grow.MostLeaves)
-	}
-	return r, nil
-}
-
 // NewPlanted makes the config of growth from some bases: the program's defaults, but for
 // data as they are and without test rows. set comes after that.
-func NewPlanted(bases []string, leaves, rows RowRange, set []config.Override) (*Planted, error) {
+func NewPlanted(bases []string, leaves, rows Range, set []config.Override) (*Planted, error) {
 	for _, o := range set {
 		section, _, _ := strings.Cut(o.Key, ".")
 		if section == "data" || section == "kernels" && !strings.HasPrefix(o.Key, "kernels.grow_") || o.Key == "seed" || o.Key == "name" {
@@ -96,13 +74,10 @@ func NewPlanted(bases []string, leaves, rows RowRange, set []config.Override) (*
 			return nil, fmt.Errorf("%s is not a base kernel", e.ID())
 		}
 	}
-	own := []config.Override{{Key: "kernels.expressions", Value: strings.Join(bases, ","), Flag: "--base"}}
-	for _, s := range [][2]string{
-		{"name", "planted"}, {"data.test", "0"}, {"data.standardise_x", "none"}, {"data.standardise_y", "none"}, {"kernels.grow", "true"},
-	} {
-		own = append(own, config.Override{Key: s[0], Value: s[1], Flag: s[0]})
-	}
-	c, err := config.ForTable(calibrationData, "", append(own, set...))
+	c, err := drawnConfig("planted", []config.Override{
+		{Key: "kernels.expressions", Value: strings.Join(bases, ","), Flag: "--base"},
+		{Key: "kernels.grow", Value: "true", Flag: "kernels.grow"},
+	}, set)
 	if err != nil {
 		return nil, err
 	}
@@ -110,11 +85,11 @@ func NewPlanted(bases []string, leaves, rows RowRange, set []config.Override) (*
 }
 
 // planted is the study of a config that has been read.
-func planted(c config.Config, leaves, rows RowRange) (*Planted, error) {
+func planted(c config.Config, leaves, rows Range) (*Planted, error) {
 	if rows.Most > mostExactRows {
 		return nil, fmt.Errorf("%d rows; evidence is exact, of at most %d", rows.Most, mostExactRows)
 	}
-	p := &Planted{Leaves: leaves, Rows: rows, Config: c}
+	p := &Planted{Leaves: leaves, Rows: rows, Config: c, most: mostPlanted}
 	space, err := c.Kernels.Candidates()
 	if err != nil {
 		return nil, err
@@ -138,13 +113,12 @@ func planted(c config.Config, leaves, rows RowRange) (*Planted, error) {
 }
 
 // Names returns the bases.
-func (p *Planted) Names() string { return strings.Join(kernelIDs(p.Bases), ",") }
-
-func kernelIDs(all []kernelspace.Expr) (out []string) {
-	for _, e := range all {
-		out = append(out, e.ID())
+func (p *Planted) Names() string {
+	ids := make([]string, len(p.Bases))
+	for i, e := range p.Bases {
+		ids[i] = e.ID()
 	}
-	return out
+	return strings.Join(ids, ",")
 }
 
 // PlantedRow is what came of one data set. Nats are of evidence, see Planted.
@@ -191,7 +165,7 @@ func (p *Planted) Run(ctx context.Context, seed uint64, lanes int) (*PlantedRow,
 	rng := random.Stream(seed, "planted in "+p.Names(), 0)
 	var t *planting
 	row := &PlantedRow{Bases: p.Names(), Seed: seed, Gap: files.Number(math.NaN()), PriorGap: files.Number(math.NaN())}
-	for t == nil && row.Drawn < mostPlanted {
+	for t == nil && row.Drawn < p.most {
 		row.Drawn++
 		s, err := d.draw(ctx, rng)
 		if err != nil {
@@ -203,7 +177,8 @@ func (p *Planted) Run(ctx context.Context, seed uint64, lanes int) (*PlantedRow,
 		}
 	}
 	if t == nil {
-		return nil, fmt.Errorf("%s, seed %d: of %d kernels none is needed as it is", p.Names(), seed, row.Drawn)
+		row.Failure = fmt.Sprintf("of %d kernels none is needed as it is", row.Drawn)
+		return row, nil
 	}
 	defer t.job.Close()
 	if err := t.grow(ctx, row); err != nil || row.Failure != "" {
@@ -221,324 +196,18 @@ func (p *Planted) Run(ctx context.Context, seed uint64, lanes int) (*PlantedRow,
 	return row, nil
 }
 
-// plant makes a data set known; nil where the planted kernel is not needed as it is, else by how
-// many nats it is.
-func (p *Planted) plant(ctx context.Context, s *drawnSet, seed uint64, lanes int) (t *planting, needed files.Number, err error) {
-	job, err := s.prepare(ctx, &p.Config, seed, lanes)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer func() {
-		if t == nil {
-			job.Close()
-		}
-	}()
-	of := &planting{Planted: p, job: job, subject: job.Subject, seed: seed, lanes: lanes, planted: s.kernel, trained: map[string]*trained{}}
-	if of.judge, err = newJudge(&made{job: job}); err != nil {
-		return nil, 0, err
-	}
-	space := []kernelspace.Expr{s.kernel}
-	for _, n := range p.grammar.Neighbours(s.kernel) {
-		if n.Kind == grow.Remove {
-			space = append(space, n.Expr)
-		}
-	}
-	k, program, err := of.exact(s.kernel)
-	if err != nil {
-		return nil, 0, err
-	}
-	raw, _ := params.Raw(program, s.free, 0)
-	free := k.Free(raw, s.variance)
-	known, err := of.search(ctx, space, map[string][]float64{s.kernel.ID(): free})
-	if err != nil {
-		return nil, 0, err
-	}
-	if err := of.climbFrom(ctx, known[0], free); err != nil {
-		return nil, 0, err
-	}
-	if of.truth = known[0].nats; math.IsNaN(of.truth) {
-		return nil, 0, nil
-	}
-	needed = files.Number(math.Inf(1))
-	for _, k := range known[1:] {
-		if k.nats < of.truth-nearNats && k.nats >= of.truth-nearNats-nearlyNats {
-			if err := of.climb(ctx, k); err != nil {
-				return nil, 0, err
-			}
-		}
-		if k.nats >= of.truth-nearNats {
-			return nil, 0, nil
-		}
-		if !math.IsNaN(k.nats) {
-			needed = min(needed, files.Number(of.truth-k.nats))
-		}
-	}
-	return of, needed, nil
-}
-
-// planting is a data set, and what is known of kernels on it.
-type planting struct {
-	*Planted
-	job     *prepare.Job
-	subject *prepare.Subject
-	judge   *judge
-	seed    uint64
-	lanes   int
-	planted kernelspace.Expr
-	truth   float64 // its evidence
-	trained map[string]*trained
-}
-
-func (t *planting) device() device.Device { return cpu.New(cpu.Options{Lanes: max(1, t.lanes)}) }
-
-// trained is a kernel whose hyperparameters have been searched.
-type trained struct {
-	id      string
-	expr    kernelspace.Expr
-	nats    float64 // evidence, NaN where there is none
-	volume  float64 // of its mode, in that
-	kernel  *exact.Kernel
-	free    []float64
-	climbed bool
-}
-
-// climbFrom takes a kernel to its mode, from another free vector, too.
-func (t *planting) climbFrom(ctx context.Context, k *trained, free []float64) error {
-	if err := t.climb(ctx, k); err != nil || math.IsNaN(k.nats) {
-		return err
-	}
-	nats, err := k.kernel.Climb(ctx, free)
-	if nats+k.volume > k.nats {
-		k.nats = nats + k.volume
-	}
-	return err
-}
-
-func (t *planting) exact(e kernelspace.Expr) (*exact.Kernel, *kernelspace.Program, error) {
-	p, err := vbks.Candidate{Expr: e}.Program(t.subject.Options())
-	if err != nil {
-		return nil, nil, err
-	}
-	k, err := t.judge.rows.Kernel(p)
-	return k, p, err
-}
-
-// of values a kernel where a trainer has brought it.
-func (t *planting) of(r *vbks.KernelResult) (*trained, error) {
-	e, err := kernelspace.Parse(r.ID)
-	if err != nil {
-		return nil, err
-	}
-	out := &trained{id: r.ID, expr: e.Canonical(), nats: math.NaN(), volume: r.Volume}
-	if r.Status != vbks.Live {
-		return out, nil
-	}
-	if out.kernel, _, err = t.exact(out.expr); err != nil {
-		return nil, err
-	}
-	raw := make([]float64, len(r.Params))
-	for i, v := range r.Params {
-		raw[i] = v.Value
-	}
-	out.free = out.kernel.Free(raw, r.Noise)
-	if v, ok, err := out.kernel.At(out.free); err != nil || !ok {
-		return out, err
-	} else {
-		out.nats = v + out.volume
-	}
-	return out, nil
-}
-
-// climb takes a kernel to its mode.
-func (t *planting) climb(ctx context.Context, k *trained) error {
-	if k.climbed || math.IsNaN(k.nats) {
-		return nil
-	}
-	k.climbed = true
-	nats, err := k.kernel.Climb(ctx, k.free)
-	if err == nil && nats+k.volume > k.nats {
-		k.nats = nats + k.volume
-	}
-	return err
-}
-
-// asGood reports whether a kernel cannot be told from the planted one, or is better.
-func (t *planting) asGood(ctx context.Context, k *trained) (bool, error) {
-	if k.nats < t.truth-tieNats && k.nats >= t.truth-nearlyNats {
-		if err := t.climb(ctx, k); err != nil {
-			return false, err
-		}
-	}
-	return k.nats >= t.truth-tieNats, nil
-}
-
-// grow makes the run of growth.
-func (t *planting) grow(ctx context.Context, row *PlantedRow) error {
-	sub, began := t.subject, cpuSeconds()
-	trainer, err := vbks.New(ctx, t.device(), sub.Train, sub.Space, sub.Columns, sub.Settings)
-	if err != nil {
-		return ended(ctx, err)
-	}
-	tried, then := map[string]bool{}, map[string]int{}
-	for !trainer.Done() {
-		if _, err = trainer.Next(ctx); err != nil {
-			if ctx.Err() != nil {
-				return ended(ctx, err)
-			}
-			row.Failure = err.Error()
-			return nil
-		}
-		kernels := trainer.Last().Kernels
-		for i := range kernels {
-			tried[kernels[i].ID] = true
-		}
-		for i := range kernels {
-			if id := kernels[i].ID; then[id] == 0 {
-				then[id] = len(tried)
-			}
-		}
-	}
-	row.CPU, row.Tried, row.Met = files.Number(cpuSeconds()-began), len(tried), tried[t.planted.ID()]
-	last := trainer.Last()
-	found, err := t.of(&last.Kernels[last.Leader()])
-	if err != nil {
-		return err
-	}
-	e, err := kernelspace.Parse(found.id)
-	if err != nil {
-		return err
-	}
-	again, err := t.search(ctx, []kernelspace.Expr{e.Canonical()}, map[string][]float64{found.id: found.free})
-	if err != nil {
-		return err
-	}
-	leader := again[0]
-	if err := t.climbFrom(ctx, leader, found.free); err != nil {
-		return err
-	}
-	row.Leader, row.LeaderLeaves, row.TriedThen = leader.id, e.NumLeaves(), then[leader.id]
-	row.Gap = files.Number(t.truth - leader.nats)
-	row.PriorGap = row.Gap + files.Number(t.grammar.LogPrior(t.planted)-t.grammar.LogPrior(e))
-	return nil
-}
-
-// ended is the cause of a context that has ended, else the error.
-func ended(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
-}
-
-// train searches the hyperparameters of kernels that have not been trained, all rows at once,
-// beside the best of those that have, and returns what is known of all of them.
-func (t *planting) train(ctx context.Context, kernels []kernelspace.Expr, best *trained) ([]*trained, error) {
-	var space []kernelspace.Expr
-	for _, e := range kernels {
-		if t.trained[e.ID()] == nil {
-			space = append(space, e)
-		}
-	}
-	if len(space) > 0 {
-		guesses := map[string][]float64{}
-		if best != nil {
-			space = append(space, best.expr)
-			guesses[best.id] = best.free
-		}
-		found, err := t.search(ctx, space, guesses)
-		if err != nil {
-			return nil, err
-		}
-		for _, k := range found {
-			if t.trained[k.id] == nil {
-				t.trained[k.id] = k
-			}
-		}
-	}
-	var out []*trained
-	for _, e := range kernels {
-		out = append(out, t.trained[e.ID()])
-	}
-	return out, nil
-}
-
-// search has the hyperparameters of kernels searched, and their modes measured.
-func (t *planting) search(ctx context.Context, kernels []kernelspace.Expr, guesses map[string][]float64) (out []*trained, err error) {
-	sub := t.subject
-	s, rows := sub.Settings, sub.Train
-	space := make([]vbks.Candidate, len(kernels))
-	for i, e := range kernels {
-		space[i] = vbks.Candidate{Expr: e, Weight: 1}
-	}
-	s.Growth.On, s.EvaluateEvery, s.Refine = false, 1, 0
-	if s.Evidence != "mode" { // volumes are for all of these the same kind
-		s.Evidence = "laplace"
-	}
-	if s.Inducing == 0 {
-		s.Inducing = min(rivalInducing, rows.Rows())
-	}
-	rows.Guesses = guesses
-	trainer, err := vbks.New(ctx, t.device(), rows, space, sub.Columns, s)
-	for err == nil && !trainer.Done() {
-		_, err = trainer.Next(ctx)
-	}
-	if err != nil {
-		return nil, ended(ctx, err)
-	}
-	last := trainer.Last()
-	for i := range last.Kernels {
-		k, err := t.of(&last.Kernels[i])
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, k)
-	}
-	return out, nil
-}
-
-// compete lets another search train kernels until one is as good as the planted one, there are
-// no more to try, or there have been so many.
-func (t *planting) compete(ctx context.Context, r rival, most int) (*RivalRow, error) {
-	out := &RivalRow{Name: r.name()}
-	scores := map[string]float64{}
-	var best *trained
-	for out.Trained < most {
-		next, err := r.next(ctx, scores)
-		if err != nil || len(next) == 0 {
-			return out, err
-		}
-		next = next[:min(len(next), most-out.Trained)]
-		done, err := t.train(ctx, next, best)
-		if err != nil {
-			return nil, err
-		}
-		for _, k := range done {
-			out.Trained++
-			if out.Found, err = t.asGood(ctx, k); err != nil || out.Found {
-				return out, err
-			}
-			scores[k.id] = k.nats
-			if !math.IsNaN(k.nats) && (best == nil || k.nats > best.nats) {
-				best = k
-			}
-		}
-	}
-	return out, nil
-}
-
 // PlantedSummary is what the rows of a table say together. Rows of failed runs do not count.
 type PlantedSummary struct {
-	Bases      string       `json:"bases"`
-	Sets       int          `json:"sets"`
-	Found      int          `json:"found"`
-	WithPrior  int          `json:"within_prior"` // with the prior over the grammar within a nat
-	Met        int          `json:"met"`
-	Tried      files.Number `json:"tried"` // kernels, in the mean
-	TriedThen  files.Number `json:"tried_then"`
-	Others     []RivalSum   `json:"others"`
-	CPU        files.Number `json:"cpu"`
-	CPUOthers  files.Number `json:"cpu_others"`
-	LeastLeave int          `json:"least_leaves"` // of a leader that is as good as what was planted
+	Bases     string       `json:"bases"`
+	Sets      int          `json:"sets"`
+	Found     int          `json:"found"`
+	WithPrior int          `json:"within_prior"` // with the prior over the grammar within a nat
+	Met       int          `json:"met"`
+	Tried     files.Number `json:"tried"` // kernels, in the mean
+	TriedThen files.Number `json:"tried_then"`
+	Others    []RivalSum   `json:"others"`
+	CPU       files.Number `json:"cpu"`
+	CPUOthers files.Number `json:"cpu_others"`
 }
 
 // RivalSum is what the runs of another search say together.
@@ -563,9 +232,6 @@ func SummarisePlanted(bases string, rows []*PlantedRow) PlantedSummary {
 		}
 		if r.Found() {
 			out.Found++
-			if out.LeastLeave == 0 || r.LeaderLeaves < out.LeastLeave {
-				out.LeastLeave = r.LeaderLeaves
-			}
 		}
 		if float64(r.PriorGap) <= tieNats {
 			out.WithPrior++

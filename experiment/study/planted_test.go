@@ -28,7 +28,7 @@ func tinyPlanted(t *testing.T, set ...string) (*Planted, error) {
 		must.OK(t, err)
 		all = append(all, o)
 	}
-	return NewPlanted([]string{"SE", "LIN"}, RowRange{2, 3}, RowRange{40, 50}, all)
+	return NewPlanted([]string{"SE", "LIN"}, Range{2, 3}, Range{40, 50}, all)
 }
 
 // The planted kernel is needed as it is, others train no more than they may, and what came
@@ -71,6 +71,11 @@ func TestPlanted(t *testing.T) {
 	if !reflect.DeepEqual(again, row) {
 		t.Errorf("not the same again: %+v, %+v", *again, *row)
 	}
+	p.most = 0
+	if none, err := p.Run(t.Context(), 3, 1); err != nil || none.Failure != "of 0 kernels none is needed as it is" || none.Found() {
+		t.Errorf("%+v, %v", none, err)
+	}
+	p.most = mostPlanted
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("enough")
 	cancel(cause)
@@ -104,6 +109,17 @@ func TestRivals(t *testing.T) {
 		must.OK(t, err)
 		if row.Found || row.Trained > all || r.name() != "cks" && row.Trained < all {
 			t.Errorf("%+v of %d kernels", *row, all)
+		}
+	}
+	// What was chosen is at a distance from all else that was, each time.
+	bo := of.rivals()[2].(*boRival)
+	_, err = of.compete(t.Context(), bo, all)
+	must.OK(t, err)
+	for i, e := range bo.order {
+		for j, d := range bo.from(e) {
+			if (d > 0) != (i != j) {
+				t.Errorf("%s and %s: %v", e.ID(), bo.order[j].ID(), d)
+			}
 		}
 	}
 	for _, r := range of.rivals() {
@@ -173,7 +189,7 @@ func TestPlantedTable(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	s := SummarisePlanted("x", []*PlantedRow{row, broken})
-	if s.Sets != 1 || s.Found != 1 || s.WithPrior != 1 || s.Met != 1 || s.Tried != 90 || s.TriedThen != 40 || s.LeastLeave != 2 ||
+	if s.Sets != 1 || s.Found != 1 || s.WithPrior != 1 || s.Met != 1 || s.Tried != 90 || s.TriedThen != 40 ||
 		!reflect.DeepEqual(s.Others, []RivalSum{{"random", 0, 1}, {"cks", 1, 0}, {"bo", 1, 1}}) {
 		t.Errorf("%+v", s)
 	}
@@ -194,11 +210,11 @@ func TestPlantedRefuses(t *testing.T) {
 			t.Errorf("%s: %v", set, err)
 		}
 	}
-	_, err := NewPlanted([]string{"SE"}, RowRange{2, 3}, RowRange{40, 2001}, nil)
+	_, err := NewPlanted([]string{"SE"}, Range{2, 3}, Range{40, 2001}, nil)
 	if err == nil || !strings.Contains(err.Error(), "of at most 2000") {
 		t.Error(err)
 	}
-	_, err = NewPlanted([]string{"SE+LIN"}, RowRange{2, 3}, RowRange{40, 50}, nil)
+	_, err = NewPlanted([]string{"SE+LIN"}, Range{2, 3}, Range{40, 50}, nil)
 	if err == nil || !strings.Contains(err.Error(), "is not a base kernel") {
 		t.Error(err)
 	}

@@ -175,9 +175,6 @@ func (r *boRival) measure(ctx context.Context, candidates []kernelspace.Expr) er
 		return err
 	}
 	for i, e := range candidates {
-		if r.squared[e.ID()] != nil && len(r.squared[e.ID()]) >= len(all) {
-			continue
-		}
 		row, err := d.From(ctx, i)
 		if err != nil {
 			return err

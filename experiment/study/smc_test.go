@@ -134,7 +134,7 @@ func TestIntegralsAgainstSMC(t *testing.T) {
 	if len(seeds) == 0 {
 		t.Skip(`KESTREL_SMC="1 2 3", seeds of data sets, is not set`)
 	}
-	c, err := NewCalibration("K12", "same", RowRange{100, 150}, []config.Override{})
+	c, err := NewCalibration("K12", "same", Range{100, 150}, []config.Override{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ type seedOrder struct {
 // calibrationOrder is the body of a CalibrationTask.
 type calibrationOrder struct {
 	Space, Prior string
-	Rows         RowRange
+	Rows         Range
 	Config       string
 	Seed         uint64
 }
@@ -43,7 +43,7 @@ type gapsOrder struct {
 
 // plantedOrder is the body of a PlantedTask.
 type plantedOrder struct {
-	Leaves, Rows RowRange
+	Leaves, Rows Range
 	Config       string
 	Seed         uint64
 }

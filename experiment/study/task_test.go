@@ -63,7 +63,7 @@ func TestOtherStudiesMadeElsewhere(t *testing.T) {
 		must.OK(t, err)
 		set = append(set, o)
 	}
-	c, err := NewCalibration("K12", "same", RowRange{20, 25}, set)
+	c, err := NewCalibration("K12", "same", Range{20, 25}, set)
 	must.OK(t, err)
 	want, err := c.Run(t.Context(), 2, 1)
 	must.OK(t, err)

@@ -1,7 +1,6 @@
 package grow
 
 import (
-	"fmt"
 	"math/big"
 	"math/rand/v2"
 
@@ -111,16 +110,13 @@ func (g *Grammar) drawAlone(rng *rand.Rand, n int) kernelspace.Expr {
 // drawJoined draws a sum, or a product.
 func (g *Grammar) drawJoined(rng *rand.Rand, n int, sum bool) kernelspace.Expr {
 	parts := g.drawParts(rng, n, sum)
-	if len(parts) < 2 {
-		panic(fmt.Sprintf("grow: %d parts", len(parts)))
-	}
 	if sum {
 		return kernelspace.Sum(parts...)
 	}
 	return kernelspace.Product(parts...)
 }
 
-// drawParts draws the parts of a sum or a product.
+// drawParts draws the parts of a sum or a product, two or more.
 func (g *Grammar) drawParts(rng *rand.Rand, n int, sum bool) (parts []kernelspace.Expr) {
 	var ways []*big.Int
 	type way struct{ leaves, times int }
