@@ -111,16 +111,14 @@ func TestRivals(t *testing.T) {
 			t.Errorf("%+v of %d kernels", *row, all)
 		}
 	}
-	// What was chosen is at a distance from all else that was, each time.
+	// Distances are those of what has been chosen since, too.
 	bo := of.rivals()[2].(*boRival)
-	_, err = of.compete(t.Context(), bo, all)
-	must.OK(t, err)
-	for i, e := range bo.order {
-		for j, d := range bo.from(e) {
-			if (d > 0) != (i != j) {
-				t.Errorf("%s and %s: %v", e.ID(), bo.order[j].ID(), d)
-			}
-		}
+	e := exprsOf(t, "SE", "LIN", "SE*SE")
+	must.OK(t, bo.measure(t.Context(), e))
+	bo.order = exprsOf(t, "LIN+LIN")
+	must.OK(t, bo.measure(t.Context(), e[:1]))
+	if d := bo.from(e[0]); len(d) != 1 || !(d[0] > 0) {
+		t.Errorf("%v of SE from LIN+LIN", d)
 	}
 	for _, r := range of.rivals() {
 		of.truth = lin[0].nats
