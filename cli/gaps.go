@@ -92,55 +92,30 @@ func (f *gapsFlags) gaps() (*study.Gaps, []uint64, error) {
 	return g, seeds, prepare.CheckDevice(g.Config.Device)
 }
 
-func (f *gapsFlags) run(cmd *cobra.Command) (err error) {
+func (f *gapsFlags) run(cmd *cobra.Command) error {
 	g, seeds, err := f.gaps()
 	if err != nil {
 		return err
 	}
-	var table *study.GapTable
-	if f.out != "" {
-		asked := series.Asked{What: "study of gaps", Configs: map[string]string{"": g.Config.TOML()}, Flags: map[string]string{
-			"--figure": g.Figure, "--variant": f.variant, "--seeds": f.seeds, "--times": strconv.Itoa(f.times),
-		}}
-		var shut func() error
-		table, shut, err = openSeeds(cmd, f.out, f.quiet, asked, seeds,
-			func(dir *inside.Dir) (*study.GapTable, error) { return study.OpenGaps(dir, g) },
-			func(t *study.GapTable, seed uint64) bool { return t.Known(seed) != nil })
-		if err != nil {
-			return err
-		}
-		defer func() {
-			if e := shut(); err == nil {
-				err = failed(e)
-			}
-		}()
-	}
-	keep(cmd)
-	sink := gapsSink{w: cmd.OutOrStdout(), json: f.json, table: table}
-	if err := sink.begin(); err != nil {
-		return failed(err)
-	}
+	sink := &gapsSink{w: cmd.OutOrStdout(), json: f.json}
 	s := bySeed[[]*study.GapRow]{
 		title: fmt.Sprintf("%s (%s)", g.Figure, g.Variant.Name), seeds: seeds, out: f.out, quiet: f.quiet, first: &g.Config,
 		crew: &f.clusterFlags, alone: true,
-		known: func(seed uint64) (rows []*study.GapRow, known bool) {
-			if table != nil {
-				rows = table.Known(seed)
-			}
-			return rows, rows != nil
-		},
-		here: g.Run, by: g.RunBy, write: sink.rows,
+		asked: series.Asked{What: "study of gaps", Configs: map[string]string{"": g.Config.TOML()}, Flags: map[string]string{
+			"--figure": g.Figure, "--variant": f.variant, "--seeds": f.seeds, "--times": strconv.Itoa(f.times),
+		}},
+		open: func(dir *inside.Dir) (seedTable[[]*study.GapRow], error) { return study.OpenGaps(dir, g) },
+		some: func(rows []*study.GapRow) bool { return rows != nil },
+		here: g.Run, by: g.RunBy, sink: sink,
 		end: func(all [][]*study.GapRow) error { return sink.end(g.SummariseGaps(slices.Concat(all...))) },
 	}
-	return s.make(cmd)
+	return s.run(cmd)
 }
 
-// gapsSink writes results for people, or an object a line, and adds the rows to the
-// table, if there is one.
+// gapsSink writes results for people, or an object a line.
 type gapsSink struct {
-	w     io.Writer
-	json  bool
-	table *study.GapTable
+	w    io.Writer
+	json bool
 }
 
 func (s *gapsSink) begin() error {
@@ -153,12 +128,7 @@ func (s *gapsSink) begin() error {
 	return err
 }
 
-func (s *gapsSink) rows(rows []*study.GapRow) error {
-	if s.table != nil {
-		if err := s.table.Add(rows); err != nil {
-			return err
-		}
-	}
+func (s *gapsSink) write(rows []*study.GapRow) error {
 	for _, r := range rows {
 		if s.json {
 			err := jsonSink{s.w}.write(struct {

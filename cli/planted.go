@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/series"
 	"example.com/kestrel/experiment/study"
@@ -87,57 +88,33 @@ func (f *plantedFlags) planted() (*study.Planted, []uint64, error) {
 	return p, seeds, prepare.CheckDevice(p.Config.Device)
 }
 
-func (f *plantedFlags) run(cmd *cobra.Command) (err error) {
+func (f *plantedFlags) run(cmd *cobra.Command) error {
 	p, seeds, err := f.planted()
 	if err != nil {
 		return err
-	}
-	var table *study.PlantedTable
-	if f.out != "" {
-		asked := series.Asked{What: "study of planted kernels", Configs: map[string]string{"": p.Config.TOML()}, Flags: map[string]string{
-			"--base": p.Names(), "--leaves": f.leaves, "--rows": f.rows, "--seeds": f.seeds,
-		}}
-		var shut func() error
-		table, shut, err = openSeeds(cmd, f.out, f.quiet, asked, seeds, study.OpenPlanted,
-			func(t *study.PlantedTable, seed uint64) bool { return t.Known(seed) != nil })
-		if err != nil {
-			return err
-		}
-		defer func() {
-			if e := shut(); err == nil {
-				err = failed(e)
-			}
-		}()
-	}
-	keep(cmd)
-	sink := plantedSink{w: cmd.OutOrStdout(), json: f.json, table: table}
-	if err := sink.begin(); err != nil {
-		return failed(err)
 	}
 	lanes := p.Config.Device.Lanes
 	if lanes == 0 {
 		lanes = runtime.GOMAXPROCS(0)
 	}
+	sink := &plantedSink{w: cmd.OutOrStdout(), json: f.json}
 	s := bySeed[*study.PlantedRow]{
 		title: p.Names(), seeds: seeds, out: f.out, quiet: f.quiet, first: &p.Config, crew: &f.clusterFlags,
-		known: func(seed uint64) (row *study.PlantedRow, known bool) {
-			if table != nil {
-				row = table.Known(seed)
-			}
-			return row, row != nil
-		},
+		asked: series.Asked{What: "study of planted kernels", Configs: map[string]string{"": p.Config.TOML()}, Flags: map[string]string{
+			"--base": p.Names(), "--leaves": f.leaves, "--rows": f.rows, "--seeds": f.seeds,
+		}},
+		open: func(dir *inside.Dir) (seedTable[*study.PlantedRow], error) { return study.OpenPlanted(dir) },
+		some: func(row *study.PlantedRow) bool { return row != nil },
 		here: func(ctx context.Context, seed uint64) (*study.PlantedRow, error) { return p.Run(ctx, seed, lanes) }, by: p.RunBy,
-		write: sink.row, end: func(all []*study.PlantedRow) error { return sink.end(study.SummarisePlanted(p.Names(), all)) },
+		sink: sink, end: func(all []*study.PlantedRow) error { return sink.end(study.SummarisePlanted(p.Names(), all)) },
 	}
-	return s.make(cmd)
+	return s.run(cmd)
 }
 
-// plantedSink writes results for people, or an object a line, and adds the rows to the
-// table, if there is one.
+// plantedSink writes results for people, or an object a line.
 type plantedSink struct {
-	w     io.Writer
-	json  bool
-	table *study.PlantedTable
+	w    io.Writer
+	json bool
 }
 
 func (s *plantedSink) begin() error {
@@ -151,12 +128,7 @@ func (s *plantedSink) begin() error {
 	return err
 }
 
-func (s *plantedSink) row(r *study.PlantedRow) error {
-	if s.table != nil {
-		if err := s.table.Add(r); err != nil {
-			return err
-		}
-	}
+func (s *plantedSink) write(r *study.PlantedRow) error {
 	if s.json {
 		return jsonSink{s.w}.write(struct {
 			Type string `json:"type"`

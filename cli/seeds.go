@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -19,42 +18,94 @@ import (
 type bySeed[R any] struct {
 	title string // before a seed
 	seeds []uint64
-	out   string
+	asked series.Asked
+	out   string // directory of the table; "": none
 	quiet bool
 	first *config.Config
 	crew  *clusterFlags
 	alone bool // a seed takes all lanes of a worker
 
-	known func(uint64) (R, bool) // from before
-	here  func(context.Context, uint64) (R, error)
-	by    func(context.Context, series.Crew, uint64) (R, error)
-	write func(R) error
-	end   func([]R) error // with what there is; not of nothing
+	open func(*inside.Dir) (seedTable[R], error)
+	some func(R) bool // whether it is anything: what a table knows of a seed
+	here func(context.Context, uint64) (R, error)
+	by   func(context.Context, series.Crew, uint64) (R, error)
+	sink interface {
+		begin() error
+		write(R) error
+	}
+	end func([]R) error // with what there is; not of nothing
+
+	table seedTable[R] // nil without a directory
 }
 
-// openSeeds takes the directory of such a study and opens its table.
-func openSeeds[T io.Closer](cmd *cobra.Command, out string, quiet bool, asked series.Asked, seeds []uint64,
-	open func(*inside.Dir) (T, error), known func(T, uint64) bool) (table T, shut func() error, err error) {
-	dir, err := series.TakeAsked(out, asked, nil, func(key, was, is string) bool {
+// seedTable keeps what is made.
+type seedTable[R any] interface {
+	Known(seed uint64) R
+	Add(R) error
+	Close() error
+}
+
+// run makes the study.
+func (s *bySeed[R]) run(cmd *cobra.Command) (err error) {
+	if s.out != "" {
+		shut, err := s.take(cmd)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if e := shut(); err == nil {
+				err = failed(e)
+			}
+		}()
+	}
+	keep(cmd)
+	if err := s.sink.begin(); err != nil {
+		return failed(err)
+	}
+	return s.make(cmd)
+}
+
+// take takes the directory and opens its table.
+func (s *bySeed[R]) take(cmd *cobra.Command) (shut func() error, err error) {
+	dir, err := series.TakeAsked(s.out, s.asked, nil, func(key, was, is string) bool {
 		return key == "--seeds" && study.MoreSeeds(was, is)
 	})
 	if err != nil {
-		return table, nil, err
+		return nil, err
 	}
-	if table, err = open(dir.Owner.Dir); err != nil {
+	if s.table, err = s.open(dir.Owner.Dir); err != nil {
 		dir.GiveUp()
-		return table, nil, err
+		return nil, err
 	}
 	done := 0
-	for _, seed := range seeds {
-		if known(table, seed) {
+	for _, seed := range s.seeds {
+		if _, known := s.known(seed); known {
 			done++
 		}
 	}
-	if dir.Known && done < len(seeds) && !quiet {
-		fmt.Fprintln(cmd.ErrOrStderr(), series.GoesOn(done, len(seeds)))
+	if dir.Known && done < len(s.seeds) && !s.quiet {
+		fmt.Fprintln(cmd.ErrOrStderr(), series.GoesOn(done, len(s.seeds)))
 	}
-	return table, func() error { return cmp.Or(table.Close(), dir.Close()) }, nil
+	return func() error { return cmp.Or(s.table.Close(), dir.Close()) }, nil
+}
+
+// known is what there is of a seed from before.
+func (s *bySeed[R]) known(seed uint64) (made R, known bool) {
+	if s.table == nil {
+		return made, false
+	}
+	made = s.table.Known(seed)
+	return made, s.some(made)
+}
+
+// write adds what was made to the table, if there is one, and writes it.
+func (s *bySeed[R]) write(made R) error {
+	if s.table != nil {
+		if err := s.table.Add(made); err != nil {
+			return err
+		}
+	}
+	return s.sink.write(made)
 }
 
 // make makes all seeds. An interruption leaves what there is, and its end.
