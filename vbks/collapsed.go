@@ -50,6 +50,9 @@ func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
 		if err := r.tighten(ctx); err != nil {
 			return err
 		}
+		if r.growing() {
+			return r.blur(ctx)
+		}
 		if r.n > r.settings.AllRows || r.rungs[len(r.rungs)-1] < r.n {
 			return r.audible(ctx)
 		}
@@ -100,16 +103,21 @@ func (r *round) listen(ctx context.Context) error {
 	return r.hearOthers(ctx, best, p.Noise)
 }
 
-// remainder is what the best solution leaves of the targets at these rows, each in the units of its
-// noise where that differs, with its prediction and their inputs; best is −1 where no kernel has a solution.
-func (r *round) remainder(ctx context.Context, rows []int) (best int, p *predicted, x, left []float64, err error) {
-	best = -1
+// foremost is the kernel with the best solution, −1 where none has one.
+func (r *round) foremost() int {
+	best := -1
 	for _, k := range r.live {
 		if f := &r.outcomes[k]; f.State != nil && f.Failure == "" && (best < 0 || f.ELBO > r.outcomes[best].ELBO) {
 			best = k
 		}
 	}
-	if best < 0 {
+	return best
+}
+
+// remainder is what the best solution leaves of the targets at these rows, each in the units of its
+// noise where that differs, with its prediction and their inputs; best is −1 where no kernel has a solution.
+func (r *round) remainder(ctx context.Context, rows []int) (best int, p *predicted, x, left []float64, err error) {
+	if best = r.foremost(); best < 0 {
 		return best, nil, nil, nil, nil
 	}
 	for _, i := range rows {

@@ -94,6 +94,9 @@ func (r *round) commit(ctx context.Context) (undo func(), err error) {
 		t.rough = t.rung + 1
 		t.rungs = append(slices.Clone(t.rungs[:t.rough]), r.n)
 	}
+	if t.expansion.blurred = r.blurred != ""; t.expansion.blurred {
+		t.last.Notices = append(t.last.Notices, Notice{Text: r.blurred})
+	}
 	t.tell(t.last, r.audibly)
 	t.lookBack(t.last)
 	return func() { // what has become of the lanes stays

@@ -13,6 +13,7 @@ import (
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/kernelspace/grow"
 	"example.com/kestrel/vbks/front"
+	"example.com/kestrel/vbks/periods"
 	"example.com/kestrel/vbks/starts"
 )
 
@@ -81,6 +82,7 @@ func (t *Trainer) Grow(rows int) error {
 		evaluation: t.evaluation, seen: t.rows, rows: rows, step: int(math.Ceil(t.settings.EvaluateEvery*float64(rows) - 1e-9)),
 	}
 	t.rungs, t.rung, t.rough, t.again, t.told = t.settings.Rungs(rows, t.atFirst()), 0, 0, 0, false
+	t.expansion.blurred = false
 	if !t.settings.autoInducing() {
 		t.rungs[0] = t.settings.Inducing
 	}
@@ -98,7 +100,14 @@ func (t *Trainer) moveOn(ctx context.Context) (undo func() error, err error) {
 	}
 	back := func() error { return nil }
 	if t.grown.rows <= t.data.Rows() && t.growing() && t.last != nil {
-		back = t.spread()
+		var blur func() error
+		if blur, err = t.sharpen(); err == nil {
+			unspread := t.spread()
+			back = func() error {
+				unspread()
+				return blur()
+			}
+		}
 	} else if t.grown.rows <= t.data.Rows() {
 		back, err = t.climb(ctx)
 	} else if err = ctx.Err(); err != nil {
@@ -164,6 +173,7 @@ type expansion struct {
 	grammar *grow.Grammar // that it grows in; nil: it never has
 	on      bool          // kernels come and go
 	over    bool          // there is no more to try
+	blurred bool          // the leader is one of those that the inducing inputs show too little of; more come next
 	tried   front.Tried   // kernels that have left; not modified
 	params  int           // hyperparameters of a kernel, at most
 	entered []Entered     // before the last evaluation, or that in the making
@@ -195,9 +205,80 @@ func (t *Trainer) atFirst() int {
 // mostKernels is how many may be compared at once.
 func (t *Trainer) mostKernels() int {
 	if t.expansion.grammar != nil {
-		return max(len(t.kernels), t.settings.Growth.Live)
+		return max(len(t.kernels), t.growLive())
 	}
 	return len(t.kernels)
+}
+
+const (
+	// With more inducing inputs fewer kernels of a growing space are compared at a time, but
+	// leastLive are.
+	leastLive = 8
+	// A space grows with as many inducing inputs as a product of the rows seen with them takes growWork.
+	growWork = 6e8
+)
+
+// growLive is how many kernels of a growing space are compared at a time: as many as take about as long
+// as the most that may be do with all rows and the first inducing inputs.
+func (t *Trainer) growLive() int {
+	live := t.settings.Growth.Live
+	if len(t.rungs) == 0 || t.m <= t.rungs[0] {
+		return live
+	}
+	of := float64(t.data.Rows()) * float64(t.rungs[0]) / (float64(t.schedule(t.evaluation+1)) * t.settings.Like(t.data.Rows(), t.m))
+	return min(live, max(leastLive, int(float64(live)*of)))
+}
+
+// sharper reports whether evaluation number may be made with the inducing inputs of the next
+// rung though the space still grows.
+func (t *Trainer) sharper(number int) bool {
+	if !t.growing() || !t.settings.autoInducing() || !t.optimizer.search().always || t.told || t.rung+1 >= len(t.rungs) ||
+		t.settings.MostSeconds > 0 && t.spent.Seconds() >= t.settings.MostSeconds {
+		return false
+	}
+	m, n := t.rungs[t.rung+1], t.schedule(number)
+	like := t.settings.Like(n, m)
+	return (n == t.data.Rows() || m <= n/2) && float64(n)*like*like <= growWork
+}
+
+// sharpen climbs to the next rung, with all kernels, where the present inducing inputs show
+// too little of the leader to say where the space should grow. It returns how to undo it.
+func (t *Trainer) sharpen() (undo func() error, err error) {
+	undo = func() error { return nil }
+	if !t.expansion.blurred || !t.sharper(t.evaluation+1) {
+		return undo, nil
+	}
+	undo = t.keep()
+	t.rung++
+	t.expansion.blurred = false
+	if err := t.reinduce(t.rungs[t.rung]); err != nil {
+		return func() error { return nil }, joined(err, undo())
+	}
+	return undo, nil
+}
+
+// blur finds out whether the inducing inputs show enough of the function to say where a growing
+// space should grow: a kernel that has a part for what they do not show is no better with
+// them than one that has not. They do not where they leave more nats of the best kernel open than those have that
+// leave, or what it takes for noise is alike in neighbouring rows.
+func (r *round) blur(ctx context.Context) error {
+	best := r.foremost()
+	if best < 0 || !r.sharper(r.number+1) {
+		return nil
+	}
+	next := r.rungs[r.rung+1]
+	if b := r.outcomes[best].Evidence; b != nil && b.Slack() > front.Hopeless {
+		r.blurred = fmt.Sprintf("%d inducing inputs leave %.3g nats of %s open: the space goes on growing with %d", r.m, b.Slack(), r.kernels[best].id, next)
+		return nil
+	}
+	if r.dim > 1 {
+		return nil
+	}
+	_, p, x, left, err := r.remainder(ctx, r.neighbours())
+	if err == nil && p.Noise >= leastRough && periods.Alike(x, left) > alikeSDs {
+		r.blurred = fmt.Sprintf("what %d inducing inputs take for noise is alike in neighbouring rows: the space goes on growing with %d", r.m, next)
+	}
+	return err
 }
 
 // expand makes the grammar of the space that the run began with, and gives the kernels
@@ -267,12 +348,14 @@ func (t *Trainer) regrow(on bool) error {
 
 // spread lets kernels leave and enter before the next evaluation, as what is known of
 // those that there are says. It returns how to undo it.
-func (t *Trainer) spread() (undo func() error) {
+func (t *Trainer) spread() (undo func()) {
 	before, x := *t, &t.expansion
-	undo = func() error { // what has become of the lanes stays
+	undo = func() { // what has become of the lanes stays
 		before.workers, before.group, before.lost, before.scout = t.workers, t.group, t.lost, t.scout
 		*t = before
-		return nil
+	}
+	if t.compared != t.m {
+		x.tried = x.tried.Again(t.rows)
 	}
 	space := make([]front.Kernel, len(t.kernels))
 	for i, k := range t.kernels {
@@ -283,7 +366,7 @@ func (t *Trainer) spread() (undo func() error) {
 			space[i].Score = k.worth()/t.settings.EvidenceScale + k.logPrior
 		}
 	}
-	plan := x.tried.Next(x.grammar, space, t.rows, t.data.Rows(), t.settings.Growth.Live)
+	plan := x.tried.Next(x.grammar, space, t.rows, t.data.Rows(), t.growLive())
 	x.left = plan.Leave
 	if plan.Over {
 		x.over = true
@@ -316,6 +399,9 @@ func (t *Trainer) spread() (undo func() error) {
 		t.assume(k)
 		stay = append(stay, k[0])
 		x.entered = append(x.entered, Entered{c, e.Parent, e.Step, k[0].logPrior})
+	}
+	if t.compared != t.m { // nor have these been compared as others will be
+		x.tried = x.tried.Again(t.rows)
 	}
 	t.kernels = stay
 	t.relate()
@@ -352,6 +438,9 @@ func (t *Trainer) grownUp() string {
 func (x *expansion) save(add func(name string, data []float64, shape ...int), text func(name, s string)) {
 	number := map[bool]float64{true: 1}
 	add("growth", []float64{number[x.on], number[x.over]})
+	if x.blurred {
+		add("growth/blurred", []float64{1})
+	}
 	ids := slices.Sorted(maps.Keys(x.tried))
 	if len(ids) == 0 {
 		return
@@ -378,6 +467,7 @@ func (l *loader) expansion(t *Trainer, ids []string) {
 		}
 	}
 	x.on, x.over = v[0] != 0, v[1] != 0
+	x.blurred = l.optional("growth/blurred", 1) != nil
 	tried := l.lines("growth/tried")
 	rows := l.optional("growth/rows", len(tried))
 	if (len(tried) > 0) != (rows != nil) {

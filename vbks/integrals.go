@@ -240,6 +240,11 @@ func (u *unit) standInOf(m int) (*collapsed, error) {
 	if err != nil {
 		return nil, err
 	}
+	return u.boundOf(z)
+}
+
+// boundOf makes a bound with other inducing inputs.
+func (u *unit) boundOf(z []float64) (*collapsed, error) {
 	placed, err := u.dev.NewData(z, nil, u.dim)
 	if err != nil {
 		return nil, err

@@ -29,8 +29,9 @@ type round struct {
 
 	stages []KernelProgress
 
-	unresolved bool // the noise is a function that is too rough for the inducing inputs
-	audibly    bool // so it is where not all rows can come next
+	unresolved bool   // the noise is a function that is too rough for the inducing inputs
+	audibly    bool   // so it is where not all rows can come next
+	blurred    string // why a growing space needs more inducing inputs to go on, "" where it does not
 }
 
 func (t *Trainer) newRound(number int) (*round, error) {

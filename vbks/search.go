@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/inducing"
 	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/starts"
 )
@@ -18,6 +19,7 @@ const ScreenRows = 256
 // Numbers that steer the search for good hyperparameters; docs/architecture.md
 // has the reasons.
 const (
+	screenShare     = 2     // with so many times as many inducing inputs those are its rows
 	screenSteps     = 5     // L-BFGS iterations there
 	draftSteps      = 12    // further ones for the third that did best
 	thoroughTimes   = 2     // as many starts, of few rows
@@ -64,6 +66,10 @@ type draft struct {
 // optimum and from fresh starts.
 func (u *unit) search(ctx context.Context) error {
 	bound := u.worker.bound
+	screened, err := u.screenBound()
+	if err != nil {
+		return err
+	}
 	if err := u.load(bound.group); err != nil {
 		return err
 	}
@@ -76,7 +82,7 @@ func (u *unit) search(ctx context.Context) error {
 		return err
 	}
 	onRows := bound.boundObjective(rows, u.order.Compared.YY, u.stop)
-	onScreen := bound.boundObjective(screen, u.order.Screen.YY, u.stop)
+	onScreen := screened.boundObjective(screen, u.order.Screen.YY, u.stop)
 
 	plain := bound.boundValue(rows, u.order.Compared.YY, u.stop)
 	if err := u.resume(ctx, onRows, plain); err != nil {
@@ -85,7 +91,7 @@ func (u *unit) search(ctx context.Context) error {
 	if err := u.guess(ctx, onRows); err != nil {
 		return err
 	}
-	if err := u.scan(ctx, onRows, bound.boundValue(screen, u.order.Screen.YY, u.stop)); err != nil {
+	if err := u.scan(ctx, onRows, screened.boundValue(screen, u.order.Screen.YY, u.stop)); err != nil {
 		return err
 	}
 	if err := u.roughen(ctx, onRows, plain); err != nil {
@@ -126,6 +132,32 @@ func (u *unit) search(ctx context.Context) error {
 		f.Failure = u.describeFailure(i, tried)
 	}
 	return nil
+}
+
+// screenBound is the bound on which the rows of the screen try starts: with many more inducing inputs than these
+// are rows that with these as inducing inputs, which is their evidence and takes a fraction.
+func (u *unit) screenBound() (*collapsed, error) {
+	s := u.order.Screen
+	if bound := u.worker.bound; bound.m < screenShare*s.N || u.order.Resumed {
+		return bound, nil
+	}
+	var x []float64
+	for i := range s.N {
+		row := i
+		if s.Rows != nil {
+			row = int(s.Rows[i])
+		}
+		x = append(x, u.x[row*u.dim:(row+1)*u.dim]...)
+	}
+	z, _, err := inducing.Place(x, u.dim, s.N, "jittered", u.settings.Seed)
+	if err != nil {
+		return nil, err
+	}
+	b, err := u.boundOf(z)
+	if err != nil {
+		return nil, err
+	}
+	return b, u.load(b.group)
 }
 
 // resume takes the kernels of a unit up where they were: optimised further on

@@ -295,3 +295,64 @@ func TestLateKernelsHaveTheUsualDrift(t *testing.T) {
 		t.Error("of all rows there is a usual drift")
 	}
 }
+
+// Where few inducing inputs show too little of the function a space goes on growing with more, up to what
+// takes too long: its leader in the end is one whose evidence they see, kernels that had left for few come again, fewer
+// are compared at a time, and an evaluation that was abandoned or read back makes no difference. Where they show all of it they stay.
+func TestGrowthSharpens(t *testing.T) {
+	thorough.AnyInstructions(t)
+	thorough.Unraced(t)
+	t.Parallel()
+	s := growingSettings("collapsed")
+	s.Inducing, s.FirstInducing, s.Growth.Live, s.Starts = 0, 4, 12, 1
+	fast, slow := trainingSeries(1, 70), trainingSeries(1, 70)
+	for i, x := range fast.X {
+		fast.Y[i] += math.Sin(9 * x)
+		slow.Y[i] -= math.Sin(2 * x)
+	}
+	for _, c := range []struct {
+		name  string
+		data  Training
+		climb bool
+	}{{"fast", fast, true}, {"slow", slow, false}} {
+		cut := trainerOn(t, 1, nil, c.data, s, growingFrom...)
+		whole := trainerOn(t, 2, nil, c.data, s, growingFrom...)
+		climbed, returned := 0, 0
+		gone := map[string]bool{}
+		for !whole.Done() {
+			growing, m := whole.growing(), whole.m
+			e := next(t, whole)
+			if live := len(e.Kernels); e.Inducing > 4 && growing && whole.growing() && m == e.Inducing && live > max(leastLive, 12*4/e.Inducing) {
+				t.Errorf("%s, evaluation %d: %d kernels with %d inducing inputs", c.name, e.Index, live, e.Inducing)
+			}
+			if growing && e.Inducing > m && m > 0 && e.Index > 1 {
+				climbed++
+			}
+			for _, k := range e.Entered {
+				if gone[k.Expr.ID()] {
+					returned++
+				}
+			}
+			for _, id := range e.Left {
+				gone[id] = true
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cut.SetProgress(func(Progress) { cancel() })
+			if _, err := cut.Next(ctx); err == nil {
+				t.Error("an evaluation was not abandoned")
+			}
+			cut.SetProgress(nil)
+			cancel()
+			cut = resumedGrowing(t, cut, s)
+			if got := next(t, cut); !reflect.DeepEqual(bare(got), bare(e)) {
+				t.Fatalf("%s, evaluation %d: another one%s", c.name, e.Index, firstDifference([]Evaluation{bare(got)}, []Evaluation{bare(e)}))
+			}
+		}
+		if climbed > 0 != c.climb || c.climb && returned == 0 {
+			t.Errorf("%s: more inducing inputs %d times while the space grew, %d kernels came again", c.name, climbed, returned)
+		}
+		if leader := whole.last.Kernels[whole.last.Leader()]; c.climb && !strings.Contains(leader.ID, "PER") {
+			t.Errorf("%s: %s leads", c.name, leader.ID)
+		}
+	}
+}

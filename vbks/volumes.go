@@ -27,9 +27,9 @@ const (
 
 // keepVolumes gives the kernels the volumes of the evaluation before whose mode is where
 // it was, if the density is not integrated anew: that is too much work with so many
-// inducing inputs, or solutions were only taken up.
+// inducing inputs, or solutions were only taken up. While the space grows it is for few.
 func (r *round) keepVolumes() {
-	if !r.settings.laplace() || r.integrates() {
+	if !r.settings.laplace() || r.integrates() && !(r.growing() && r.Trainer.compared == r.m) {
 		return
 	}
 	for _, i := range r.live {
@@ -45,12 +45,17 @@ func (r *round) keepVolumes() {
 
 // stays reports whether a kernel's mode is where it was at the last evaluation.
 func (r *round) stays(i int) bool {
-	k, f := r.kernels[i], &r.outcomes[i]
-	stays := true
-	for j, s := range r.strides(k.program, k.state.Free) {
-		stays = stays && math.Abs(f.State.Free[j]-k.state.Free[j]) <= oneMode*s
+	return r.beside(i, r.outcomes[i].State.Free, r.kernels[i].state.Free)
+}
+
+// beside reports whether a kernel's free vectors are of one mode.
+func (r *round) beside(i int, a, b []float64) bool {
+	for j, s := range r.strides(r.kernels[i].program, b) {
+		if !(math.Abs(a[j]-b[j]) <= oneMode*s) {
+			return false
+		}
 	}
-	return stays
+	return true
 }
 
 // integrated is the volume that the last evaluation has found for a kernel, from as many rows and
@@ -105,7 +110,9 @@ func (r *round) integrate(ctx context.Context) error {
 	for _, k := range at {
 		best, densest = math.Max(best, value(k)), math.Max(densest, density(k))
 	}
-	if r.heavy() {
+	if r.growing() {
+		at = r.promising(at, value)
+	} else if r.heavy() {
 		at = slices.DeleteFunc(at, func(k int) bool { return value(k) < best-closeNats && density(k) < densest-closeNats })
 		slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(value(b), value(a)) })
 		at = at[:min(closeKernels, len(at))]
@@ -127,6 +134,20 @@ func (r *round) integrate(ctx context.Context) error {
 	o := r.order(phaseIntegral)
 	o.Dear, o.Heavy = r.searchedAgain(len(r.live)), r.heavy()
 	return r.each(ctx, o, tasks)
+}
+
+// promising are those of some kernels of a growing space that may be among its leaders, whose
+// integrals say where it grows, and those whose integrals are known. All are compared once it has grown.
+func (r *round) promising(at []int, value func(k int) float64) []int {
+	worth := func(k int) float64 { return value(k)/r.settings.EvidenceScale + r.kernels[k].logPrior }
+	best := math.Inf(-1)
+	for _, k := range at {
+		best = math.Max(best, worth(k))
+	}
+	return slices.DeleteFunc(at, func(k int) bool {
+		_, known := r.integrated(k)
+		return !known && worth(k) < best-closeNats
+	})
 }
 
 // volumes estimates those of the members' modes that are not known.

@@ -134,7 +134,7 @@ type PlantedRow struct {
 	LeaderLeaves int          `json:"leaves"`     // of it
 	Gap          files.Number `json:"gap"`        // nats by which the leader is worse than the planted kernel; < 0: better
 	PriorGap     files.Number `json:"prior_gap"`  // the same with the prior over the grammar
-	Tried        int          `json:"tried"`      // kernels, until growth ended
+	Tried        int          `json:"tried"`      // kernels, until growth ended; one that came again counts again
 	TriedThen    int          `json:"tried_then"` // when the leader came
 	Met          bool         `json:"met"`        // the planted kernel itself was tried
 	CPU          files.Number `json:"cpu"`        // of growth, s

@@ -173,7 +173,7 @@ func (t *planting) grow(ctx context.Context, row *PlantedRow) error {
 	if err != nil {
 		return ended(ctx, err)
 	}
-	tried, then := map[string]bool{}, map[string]int{}
+	then := map[string]int{} // how many had been trained with a kernel when it came, or came again
 	for !trainer.Done() {
 		if _, err = trainer.Next(ctx); err != nil {
 			if ctx.Err() != nil {
@@ -182,17 +182,18 @@ func (t *planting) grow(ctx context.Context, row *PlantedRow) error {
 			row.Failure = err.Error()
 			return nil
 		}
-		kernels := trainer.Last().Kernels
-		for i := range kernels {
-			tried[kernels[i].ID] = true
-		}
-		for i := range kernels {
-			if id := kernels[i].ID; then[id] == 0 {
-				then[id] = len(tried)
+		came := trainer.Last().Entered
+		if trainer.Last().Index == 1 {
+			for _, c := range sub.Space {
+				came = append(came, vbks.Entered{Candidate: c})
 			}
 		}
+		row.Tried += len(came)
+		for _, e := range came {
+			then[e.Expr.ID()] = row.Tried
+		}
 	}
-	row.CPU, row.Tried, row.Met = files.Number(cpuSeconds()-began), len(tried), tried[t.planted.ID()]
+	row.CPU, row.Met = files.Number(cpuSeconds()-began), then[t.planted.ID()] > 0
 	last := trainer.Last()
 	found, err := t.of(&last.Kernels[last.Leader()])
 	if err != nil {

@@ -63,6 +63,18 @@ func (t Tried) Leave(id string, rows int) Tried {
 	return out
 }
 
+// Again returns them as what may be tried again on so many rows: they are about to be compared
+// in a way that says more. What cannot be computed stays away.
+func (t Tried) Again(rows int) Tried {
+	out := maps.Clone(t)
+	for id, on := range out {
+		if on != Forever {
+			out[id] = min(on, rows/again)
+		}
+	}
+	return out
+}
+
 // Next plans the next evaluation, after one that has seen so many of all rows; live is the
 // most kernels that may be compared. The space comes in its order.
 //
