@@ -21,7 +21,7 @@ type plantedFlags struct {
 	base, set           []string
 	leaves, rows, seeds string
 	out                 string
-	json, quiet         bool
+	alone, json, quiet  bool
 	clusterFlags
 }
 
@@ -43,6 +43,7 @@ func newPlanted() *cobra.Command {
 			"it goes on where that was cut.",
 		Example: "# does it work at all?\nkestrel study planted --rows 200..300 --leaves 3..4 --seeds 1..3\n\n" +
 			"# hours, and it may be stopped\nkestrel study planted --seeds 1..10 -o planted\n\n" +
+			"# growth by itself, in a fraction of the time\nkestrel study planted --alone --seeds 1..10 -o alone\n\n" +
 			"# other base kernels\nkestrel study planted --base MATERN32,LIN,PER --seeds 11..20 -o others",
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
@@ -52,6 +53,7 @@ func newPlanted() *cobra.Command {
 	fs.StringVar(&f.leaves, "leaves", "4..6", "base kernels of a planted one, from the fewest to the most")
 	fs.StringVar(&f.rows, "rows", "500..2000", "of a data set, from the fewest to the most")
 	fs.StringVar(&f.seeds, "seeds", manySeeds, "seeds, such as 1..10 or 1,3,5")
+	fs.BoolVar(&f.alone, "alone", false, "without the other searches, which take longer than growth")
 	fs.StringArrayVar(&f.set, "set", nil, "override a key of the runs' config: section.key=value; may be repeated")
 	fs.StringVarP(&f.out, "out", "o", "", "directory for the table as CSV")
 	fs.BoolVar(&f.json, "json", false, "write one JSON object a line instead of Markdown")
@@ -85,6 +87,7 @@ func (f *plantedFlags) planted() (*study.Planted, []uint64, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	p.Alone = f.alone
 	return p, seeds, prepare.CheckDevice(p.Config.Device)
 }
 
@@ -102,6 +105,7 @@ func (f *plantedFlags) run(cmd *cobra.Command) error {
 		title: p.Names(), seeds: seeds, out: f.out, quiet: f.quiet, first: &p.Config, crew: &f.clusterFlags,
 		asked: series.Asked{What: "study of planted kernels", Configs: map[string]string{"": p.Config.TOML()}, Flags: map[string]string{
 			"--base": p.Names(), "--leaves": f.leaves, "--rows": f.rows, "--seeds": f.seeds,
+			"--alone": fmt.Sprint(f.alone),
 		}},
 		open: func(dir *inside.Dir) (seedTable[*study.PlantedRow], error) { return study.OpenPlanted(dir) },
 		some: func(row *study.PlantedRow) bool { return row != nil },
@@ -144,13 +148,11 @@ func (s *plantedSink) write(r *study.PlantedRow) error {
 	if r.Met {
 		met = "yes"
 	}
-	var others []string
-	for _, o := range r.Others {
-		found := fmt.Sprint(o.Trained)
-		if !o.Found {
-			found = "not with " + found
+	others := make([]string, len(study.RivalNames()))
+	for i, o := range r.Others {
+		if others[i] = fmt.Sprint(o.Trained); !o.Found {
+			others[i] = "not with " + others[i]
 		}
-		others = append(others, found)
 	}
 	_, err := fmt.Fprintf(s.w, "%s| %s | %s | %s | %d | %d | %s | %s | %.3g | %.3g |\n", head, markdownCell(r.Leader), r.Gap.Format("%.1f"),
 		r.PriorGap.Format("%.1f"), r.Tried, r.TriedThen, met, strings.Join(others, " | "), float64(r.CPU), float64(r.CPUOthers))

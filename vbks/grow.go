@@ -268,7 +268,8 @@ func (r *round) blur(ctx context.Context) error {
 	}
 	next := r.rungs[r.rung+1]
 	if b := r.outcomes[best].Evidence; b != nil && b.Slack() > front.Hopeless {
-		r.blurred = fmt.Sprintf("%d inducing inputs leave %.3g nats of %s open: the space goes on growing with %d", r.m, b.Slack(), r.kernels[best].id, next)
+		r.blurred = fmt.Sprintf("%d inducing inputs leave %.3g nats of %s open: the space goes on growing with %d",
+			r.m, b.Slack(), r.kernels[best].id, next)
 		return nil
 	}
 	if r.dim > 1 {
@@ -276,7 +277,8 @@ func (r *round) blur(ctx context.Context) error {
 	}
 	_, p, x, left, err := r.remainder(ctx, r.neighbours())
 	if err == nil && p.Noise >= leastRough && periods.Alike(x, left) > alikeSDs {
-		r.blurred = fmt.Sprintf("what %d inducing inputs take for noise is alike in neighbouring rows: the space goes on growing with %d", r.m, next)
+		r.blurred = fmt.Sprintf("what %d inducing inputs take for noise is alike in neighbouring rows: the space goes on growing with %d",
+			r.m, next)
 	}
 	return err
 }

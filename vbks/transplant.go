@@ -89,7 +89,8 @@ func (r *round) transplants(ctx context.Context, sparing bool) error {
 // rows, while the space grows: among such there is nothing to try that was not tried then.
 func (r *round) known(k int) bool {
 	s, x := r.kernels[k].state, r.outcomes[k].Best.X
-	return r.growing() && r.n == r.Trainer.rows && r.Trainer.compared == r.m && s != nil && len(x) == len(s.solution()) && r.beside(k, x, s.solution())
+	return r.growing() && r.n == r.Trainer.rows && r.Trainer.compared == r.m && s != nil &&
+		len(x) == len(s.solution()) && r.beside(k, x, s.solution())
 }
 
 // betterThan returns the best of the gifts that can be made part of what takes it and the

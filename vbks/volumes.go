@@ -129,10 +129,12 @@ func (r *round) integrate(ctx context.Context) error {
 			known.Modes = append(known.Modes, m)
 		}
 		tasks[i].Integrated, tasks[i].Again = r.integrated(tasks[i].Kernel)
+		tasks[i].Again = tasks[i].Again && (r.growing() || r.expansion.grammar == nil)
 	}
-	// Where all kernels are searched for again with more inducing inputs, a rough estimate does until then.
+	// Where all kernels are searched for again with more inducing inputs, or the space still grows, a rough
+	// estimate does until then.
 	o := r.order(phaseIntegral)
-	o.Dear, o.Heavy = r.searchedAgain(len(r.live)), r.heavy()
+	o.Dear, o.Heavy = r.searchedAgain(len(r.live)) || r.growing(), r.heavy()
 	return r.each(ctx, o, tasks)
 }
 

@@ -40,6 +40,7 @@ type Planted struct {
 	Leaves Range // of the planted kernel
 	Rows   Range
 	Config config.Config // of growth
+	Alone  bool          // without the others
 
 	grammar *grow.Grammar
 	most    int // kernels that are planted until one is needed as it is
@@ -181,7 +182,7 @@ func (p *Planted) Run(ctx context.Context, seed uint64, lanes int) (*PlantedRow,
 		return row, nil
 	}
 	defer t.job.Close()
-	if err := t.grow(ctx, row); err != nil || row.Failure != "" {
+	if err := t.grow(ctx, row); err != nil || row.Failure != "" || p.Alone {
 		return row, err
 	}
 	began := cpuSeconds()

@@ -62,7 +62,7 @@ func TestPlanted(t *testing.T) {
 			t.Errorf("%+v where growth tried %d", o, row.TriedThen)
 		}
 	}
-	if !reflect.DeepEqual(names, rivalNames()) {
+	if !reflect.DeepEqual(names, RivalNames()) {
 		t.Errorf("others are %v", names)
 	}
 	again, err := p.Run(t.Context(), 3, 2)
@@ -71,7 +71,13 @@ func TestPlanted(t *testing.T) {
 	if !reflect.DeepEqual(again, row) {
 		t.Errorf("not the same again: %+v, %+v", *again, *row)
 	}
-	p.most = 0
+	p.Alone = true
+	alone, err := p.Run(t.Context(), 3, 1)
+	must.OK(t, err)
+	if len(alone.Others) > 0 || alone.Gap != row.Gap || alone.Tried != row.Tried {
+		t.Errorf("alone %+v", *alone)
+	}
+	p.Alone, p.most = false, 0
 	if none, err := p.Run(t.Context(), 3, 1); err != nil || none.Failure != "of 0 kernels none is needed as it is" || none.Found() {
 		t.Errorf("%+v, %v", none, err)
 	}
@@ -171,10 +177,13 @@ func TestPlantedTable(t *testing.T) {
 	must.OK(t, table.Add(row))
 	must.OK(t, table.Add(broken))
 	must.OK(t, table.Add(row))
+	alone := *row
+	alone.Seed, alone.Others, alone.CPUOthers = 9, nil, 0
+	must.OK(t, table.Add(&alone))
 	must.OK(t, table.Close())
 	text, err := os.ReadFile(filepath.Join(dir, "study-planted.csv"))
 	must.OK(t, err)
-	if strings.Count(string(text), "\n") != 3 {
+	if strings.Count(string(text), "\n") != 4 {
 		t.Errorf("%s", text)
 	}
 	table, err = OpenPlanted(in)
@@ -183,7 +192,10 @@ func TestPlantedTable(t *testing.T) {
 	if got := table.Known(7); !reflect.DeepEqual(got, row) {
 		t.Errorf("%+v", got)
 	}
-	if got := table.Known(8); got == nil || got.Failure != "no room" || !math.IsNaN(float64(got.Gap)) || table.Known(9) != nil {
+	if got := table.Known(8); got == nil || got.Failure != "no room" || !math.IsNaN(float64(got.Gap)) || table.Known(10) != nil {
+		t.Errorf("%+v", got)
+	}
+	if got := table.Known(9); !reflect.DeepEqual(got, &alone) {
 		t.Errorf("%+v", got)
 	}
 	s := SummarisePlanted("x", []*PlantedRow{row, broken})

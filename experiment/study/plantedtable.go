@@ -15,13 +15,13 @@ type PlantedTable struct {
 	known map[uint64]*PlantedRow
 }
 
-// rivalNames are the searches that growth is compared with, in order.
-func rivalNames() []string { return []string{"random", "cks", "bo"} }
+// RivalNames are the searches that growth is compared with, in order.
+func RivalNames() []string { return []string{"random", "cks", "bo"} }
 
 func plantedColumns() []string {
 	out := []string{"bases", "seed", "rows", "noise", "drawn", "needed", "planted", "leader", "leader_leaves", "gap", "prior_gap",
 		"tried", "tried_then", "met", "cpu"}
-	for _, name := range rivalNames() {
+	for _, name := range RivalNames() {
 		out = append(out, name+"_trained", name+"_found")
 	}
 	return append(out, "cpu_others", "failure")
@@ -43,8 +43,10 @@ func OpenPlanted(dir *inside.Dir) (*PlantedTable, error) {
 			Tried: p.Whole(11), TriedThen: p.Whole(12), Met: cells[13] == "true", CPU: p.Number(14),
 		}
 		at := 15
-		for _, name := range rivalNames() {
-			r.Others = append(r.Others, RivalRow{name, p.Whole(at), cells[at+1] == "true"})
+		for _, name := range RivalNames() {
+			if cells[at] != "" {
+				r.Others = append(r.Others, RivalRow{name, p.Whole(at), cells[at+1] == "true"})
+			}
 			at += 2
 		}
 		r.CPUOthers, r.Failure = p.Number(at), series.Text(cells[at+1])
@@ -73,12 +75,12 @@ func (t *PlantedTable) Add(r *PlantedRow) error {
 		r.Needed.Known(""), r.Planted, r.Leader,
 		strconv.Itoa(r.LeaderLeaves), r.Gap.Known(""), r.PriorGap.Known(""), strconv.Itoa(r.Tried), strconv.Itoa(r.TriedThen),
 		strconv.FormatBool(r.Met), r.CPU.String()}
-	for i := range rivalNames() {
-		var o RivalRow
+	for i := range RivalNames() {
 		if i < len(r.Others) {
-			o = r.Others[i]
+			cells = append(cells, strconv.Itoa(r.Others[i].Trained), strconv.FormatBool(r.Others[i].Found))
+		} else {
+			cells = append(cells, "", "")
 		}
-		cells = append(cells, strconv.Itoa(o.Trained), strconv.FormatBool(o.Found))
 	}
 	if err := t.file.Write([][]string{append(cells, r.CPUOthers.String(), r.Failure)}); err != nil {
 		return err

@@ -44,6 +44,7 @@ type gapsOrder struct {
 // plantedOrder is the body of a PlantedTask.
 type plantedOrder struct {
 	Leaves, Rows Range
+	Alone        bool
 	Config       string
 	Seed         uint64
 }
@@ -110,7 +111,7 @@ func (g *Gaps) RunBy(ctx context.Context, crew series.Crew, seed uint64) ([]*Gap
 
 // RunBy is Run by a crew, on one lane.
 func (p *Planted) RunBy(ctx context.Context, crew series.Crew, seed uint64) (*PlantedRow, error) {
-	return by(ctx, crew, PlantedTask, &plantedOrder{p.Leaves, p.Rows, p.Config.TOML(), seed},
+	return by(ctx, crew, PlantedTask, &plantedOrder{p.Leaves, p.Rows, p.Alone, p.Config.TOML(), seed},
 		func(ctx context.Context) (*PlantedRow, error) { return p.Run(ctx, seed, 1) },
 		func(r *PlantedRow) bool { return r.Seed == seed && r.Bases == p.Names() })
 }
@@ -175,6 +176,7 @@ func DoPlanted(ctx context.Context, o *series.Order) (r series.Result, err error
 	if err != nil {
 		return r, err
 	}
+	p.Alone = order.Alone
 	row, err := p.Run(o.Context(ctx), order.Seed, o.Lanes)
 	return encoded(row, err)
 }
