@@ -34,6 +34,7 @@ const (
 	regularSteps = 0.6
 	stepsOff     = 0.15   // February is shorter than others, and decimal years are rounded
 	mostSteps    = 20_000 // are looked at
+	evenRows     = 20     // that ascend in even steps may be time, whatever the column is called
 	year         = 365.25 // days
 	// A quarter is the step of a column whose unit nobody states where its values look
 	// like years or are no more of them than this; else it may be anything's.
@@ -82,6 +83,10 @@ func (d *Dataset) findSeries(s *Spec) error {
 	}
 	word, unit := timeWord(in.Name)
 	if !asked && !in.Time && !(word != "" && ascends && regular && !calendarNumbers(x)) {
+		if ascends && regular && len(x) >= evenRows {
+			d.Notices = append(d.Notices, fmt.Sprintf("%s rises in even steps: if it is time, data.time = \"yes\" makes forecasts of it",
+				quoteText(in.Name)))
+		}
 		return nil
 	}
 	if in.Unit != "" {

@@ -106,6 +106,25 @@ func TestSeriesSplit(t *testing.T) {
 	}
 }
 
+// Even steps of a column that nothing calls time are told of, unless somebody has said what it is.
+func TestEvenStepsAreToldOf(t *testing.T) {
+	uneven := func(i int) string { return fmt.Sprint(i * i) }
+	for _, c := range []struct {
+		name, time string
+		rows       int
+		at         func(int) string
+		told       bool
+	}{
+		{"x", "", 60, fromZero(1), true}, {"x", "no", 60, fromZero(1), false}, {"x", "yes", 60, fromZero(1), false},
+		{"day", "", 60, fromZero(1), false}, {"x", "", evenRows - 1, fromZero(1), false}, {"x", "", 60, uneven, false},
+	} {
+		d := loadSeries(t, c.name, c.rows, c.at, Spec{Time: c.time})
+		if told := slices.ContainsFunc(d.Notices, func(n string) bool { return strings.Contains(n, "data.time") }); told != c.told {
+			t.Errorf("%s, %q, %d rows: %q", c.name, c.time, c.rows, d.Notices)
+		}
+	}
+}
+
 // Of what is made to be high and low at a time that is found, on a rise that is larger;
 // of noise, of rows too far apart and of less than two whole ones nothing is.
 func TestRhythms(t *testing.T) {
