@@ -312,12 +312,19 @@ func (t *Trainer) foreseeNext(ctx context.Context) error {
 	if t.settings.Weights != OriginsWeights || !t.Done() {
 		return nil
 	}
-	if err := t.foresee(ctx); err != nil || t.foreseen != t.last {
+	if err := t.foresee(ctx); err != nil {
 		return err
 	}
 	order, weights, err := t.chosen(PredictOptions{Weights: OriginsWeights})
 	if err != nil {
 		return err
+	}
+	if t.foreseen != t.last {
+		if len(order) > 1 && !t.predicts {
+			t.last.Notices = append(t.last.Notices, Notice{Text: "predict.weights = \"origins\": from no origin within the training rows " +
+				"a forecast can be made; kernels are averaged over as with \"tempered\""})
+		}
+		return nil
 	}
 	var named []string
 	for j, i := range order {

@@ -415,6 +415,23 @@ func TestThoseThatForecastGoOn(t *testing.T) {
 	}
 }
 
+// Where no origin can be forecast from it is said what stands for the weights, once there is more than one kernel.
+func TestNoOriginsAreToldOf(t *testing.T) {
+	for _, c := range []struct {
+		rows    int
+		kernels []string
+		told    bool
+	}{{fewestCalibrated - 1, []string{"SE", "PER"}, true}, {fewestCalibrated - 1, []string{"SE"}, false}, {60, []string{"SE", "PER"}, false}} {
+		s := quickSettings("collapsed")
+		s.EvaluateEvery, s.Weights = 1, "origins"
+		e := next(t, trainerOn(t, 1, nil, trainingSeries(12, c.rows), s, c.kernels...))
+		told := slices.ContainsFunc(e.Notices, func(n Notice) bool { return strings.Contains(n.Text, "as with \"tempered\"") })
+		if told != c.told {
+			t.Errorf("%d rows, %v: %v", c.rows, c.kernels, e.Notices)
+		}
+	}
+}
+
 // A model of a run that has no weights of origins, since it was stopped or one kernel is left, predicts as that run does.
 func TestModelsWithoutOrigins(t *testing.T) {
 	d := trainingSeries(12, 60)
