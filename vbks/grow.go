@@ -189,7 +189,7 @@ func (t *Trainer) growing() bool { return t.expansion.on && !t.expansion.over }
 func (t *Trainer) rounds() int {
 	n := t.base() + t.extra
 	if t.growing() {
-		n = max(n, t.evaluation+2)
+		n = max(n, t.evaluation+2-t.rung)
 	}
 	return n
 }
@@ -250,6 +250,7 @@ func (t *Trainer) sharpen() (undo func() error, err error) {
 	}
 	undo = t.keep()
 	t.rung++
+	t.extra-- // the rung's evaluation is one of those that are planned
 	t.expansion.blurred = false
 	if err := t.reinduce(t.rungs[t.rung]); err != nil {
 		return func() error { return nil }, joined(err, undo())

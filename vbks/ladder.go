@@ -172,8 +172,8 @@ func (t *Trainer) base() int {
 	return int(math.Ceil(1/t.settings.EvaluateEvery-1e-9)) + t.settings.Refine
 }
 
-// concluding reports whether an evaluation is the last one planned on its rung.
-func (t *Trainer) concluding(number int) bool { return number >= t.rounds() }
+// concluding reports whether an evaluation is the last one planned on its rung; while the space grows none is.
+func (t *Trainer) concluding(number int) bool { return number >= t.rounds() && !t.growing() }
 
 // climbs reports whether the next evaluation is the first of another rung.
 func (t *Trainer) climbs() bool {

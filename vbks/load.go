@@ -212,10 +212,10 @@ func (l *loader) run(t *Trainer) {
 	if l.err == nil && math.Abs(v[3]-t.floor) > 1e-9*t.floor {
 		l.fail("array run: the noise floor was %v, with these data and settings it is %v", v[3], t.floor)
 	}
-	const most = math.MaxInt32
+	const most, mostRungs = math.MaxInt32, 64
 	whole := func(i, least, most int) int { return l.whole("run", v[i], least, most) }
 	t.evaluation, t.rows = whole(0, 0, most), whole(1, 0, n)
-	t.m, t.floor, t.extra = whole(2, 1, n), v[3], whole(5, 0, most)
+	t.m, t.floor, t.extra = whole(2, 1, n), v[3], whole(5, -mostRungs, most)
 	t.settings.Steps, t.settings.Batch, t.settings.Inducing = whole(6, 0, most), whole(7, 0, most), whole(8, 0, most)
 	if i := whole(9, -1, len(t.kernels)-1); i >= 0 && l.err == nil {
 		t.leader = t.kernels[i].id

@@ -49,7 +49,7 @@ type Trainer struct {
 	elboRows  []int32
 
 	evaluation int    // of the last one, 0 before the first
-	extra      int    // evaluations at proportion 1 asked for by Reoptimize
+	extra      int    // evaluations at proportion 1 asked for by Reoptimize, less those that were the first of a rung while the space grew
 	grown      growth // the last one, zero before
 	rungs      []int  // numbers of inducing inputs, one after the other
 	rung       int    // place in them
