@@ -35,6 +35,9 @@ func newBacktest() *cobra.Command {
 			"with a run of kestrel, trained anew, and with " + strings.Join(backtest.Methods()[1:], ", ") + ". Origin 1 has " +
 			"--horizon rows behind it, origin 2 --step rows more, and so on. Before an origin at least 8 rows and 2 seasons must " +
 			"be left: a series that is too short has fewer origins, or is left out, which is said.\n\n" +
+			"--ahead forecasts each series beyond its end, too, by a run of all its rows, at the inputs that kestrel predict --horizon " +
+			"has: ahead.csv, with quantiles. A series too short for an origin is forecast so if it has the rows that training takes. One " +
+			"whose steps are uneven is named, with the reason. --origins 0 holds nothing out and forecasts beyond the ends alone.\n\n" +
 			"--group names the column, of texts or numbers, that tells the series of a long table apart. Each has runs of its own, " +
 			"and each core works on one origin at a time. The season is that of data.season: in steps, by the calendar if it is " +
 			"not stated; how rows are held out (data.test, data.split_by) does not matter, and the one input is taken for time.\n\n" +
@@ -43,18 +46,21 @@ func newBacktest() *cobra.Command {
 			"one of a series without a season) as a geometric mean. A method that cannot forecast, such as one that needs steps to " +
 			"count, is n/a. The directory holds backtest.csv with every forecast, summary.csv, by-series.csv, by-horizon.csv and a " +
 			"figure by step.\n\n" +
-			"The same command with --out of an earlier one goes on where that was cut: each origin is forecast once.",
+			"The same command with --out of an earlier one goes on where that was cut: each origin is forecast once. --ahead may be new then.",
 		Example: "# the last 5 x 12 months of a series\nkestrel backtest sales.csv --horizon 12\n\n" +
 			"# many series in one table, 18 months ahead, a year as season\n" +
 			"kestrel backtest m3.csv --group series --horizon 18 --set data.inputs=month --set data.season=12 -o results/m3\n\n" +
-			"# origins a week apart\nkestrel backtest load.csv --horizon 48 --origins 8 --step 168",
+			"# origins a week apart\nkestrel backtest load.csv --horizon 48 --origins 8 --step 168\n\n" +
+			"# what comes: the next 12 rows of every article, in results/next/ahead.csv\n" +
+			"kestrel backtest sales.csv --group sku --horizon 12 --origins 0 --ahead -o results/next",
 		Args:              one("a config or a data file", "kestrel backtest sales.csv --horizon 12"),
 		ValidArgsFunction: completeConfigs,
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	fs := cmd.Flags()
 	fs.IntVar(&f.Horizon, "horizon", 0, "rows to forecast from each origin; must be stated")
-	fs.IntVar(&f.Origins, "origins", 5, "origins of each series, at most")
+	fs.IntVar(&f.Origins, "origins", 5, "origins of each series, at most; 0, with --ahead: none")
+	fs.BoolVar(&f.Ahead, "ahead", false, "forecast each series beyond its end, too, from all of its rows: ahead.csv")
 	fs.IntVar(&f.Step, "step", 0, "rows from one origin to the next; default the horizon, less in series that are too short for that")
 	fs.StringVar(&f.group, "group", "", "column that names the series of a long table (data.group)")
 	fs.StringVar(&f.target, "target", "", "column to forecast, of a data file; default the last")
@@ -133,7 +139,11 @@ func (f *backtestFlags) run(cmd *cobra.Command, name string) (err error) {
 	}
 	result, err := work.Run(ctx, func(s *backtest.Series, origin int) {
 		done++
-		say(fmt.Sprintf("%s, origin %d of %d: %d of %d runs", s.Name, origin, len(s.Train), done, all))
+		at := fmt.Sprintf("origin %d of %d", origin, len(s.Train))
+		if origin == 0 {
+			at = "beyond the end"
+		}
+		say(fmt.Sprintf("%s, %s: %d of %d runs", s.Name, at, done, all))
 	})
 	told()
 	switch {

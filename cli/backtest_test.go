@@ -56,10 +56,13 @@ func TestBacktest(t *testing.T) {
 	if after, err := os.ReadFile(filepath.Join("b", "backtest.csv")); err != nil || string(after) != string(before) {
 		t.Errorf("other forecasts: %v", err)
 	}
+	testAhead(t, args, string(before))
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
+		{[]string{"backtest", "long.csv", "--group", "id", "--horizon", "2", "--origins", "0"}, "--origins 0: must be at least 1"},
+		{append(args, "--ahead=false"), "was begun with --ahead = yes, now it is nothing"},
 		{[]string{"backtest", "long.csv"}, "backtest needs --horizon"},
 		{[]string{"backtest", "long.csv", "--horizon", "2", "--step", "0"}, "--step 0: must be at least 1"},
 		{[]string{"backtest", "long.csv", "--horizon", "2", "--set", "data.inputs=year"}, "name the column that tells them apart with --group"},
@@ -70,5 +73,45 @@ func TestBacktest(t *testing.T) {
 		if code, _, stderr := kestrel(t, c.args...); code != exitUsage || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%q: %d %s", c.args, code, stderr)
 		}
+	}
+}
+
+// testAhead goes on with a backtest, now beyond the ends of the series, too.
+func testAhead(t *testing.T, args []string, before string) {
+	t.Helper()
+	code, stdout, stderr := kestrel(t, append(args, "--ahead")...)
+	name := filepath.Join("b", "ahead.csv")
+	for _, part := range []string{"goes on where it was cut: 4 of 6 runs finished\n", ", beyond the end: 6 of 6 runs\n"} {
+		if code != 0 || !strings.Contains(stderr, part) {
+			t.Errorf("%d, progress lacks %q:\n%s", code, part, stderr)
+		}
+	}
+	if part := "\n2 series forecast 2 steps beyond the end: " + name + "\n"; !strings.Contains(stdout, part) {
+		t.Errorf("the summary lacks %q:\n%s", part, stdout)
+	}
+	if after, err := os.ReadFile(filepath.Join("b", "backtest.csv")); err != nil || string(after) != before {
+		t.Errorf("other forecasts: %v", err)
+	}
+	all, err := os.ReadFile(name)
+	lines := strings.Split(string(all), "\n")
+	if err != nil || len(lines) != 6 || !strings.HasPrefix(lines[0], "series,step,year,leader,mean,q0.025,") ||
+		!strings.HasPrefix(lines[1], "north,1,2004,") || !strings.HasPrefix(lines[4], "south,2,2005,") {
+		t.Errorf("%v: %s", err, all)
+	}
+	alone := append([]string(nil), args[:len(args)-1]...)
+	code, stdout, stderr = kestrel(t, append(alone, "alone", "--ahead", "--origins", "0", "--json", "--quiet")...)
+	var r struct {
+		Series int
+		Ahead  struct {
+			Series int
+			File   string
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &r); code != 0 || stderr != "" || err != nil || r.Series != 0 || r.Ahead.Series != 2 ||
+		r.Ahead.File != filepath.Join("alone", "ahead.csv") {
+		t.Errorf("%d %q %v %s", code, stderr, err, stdout)
+	}
+	if again, err := os.ReadFile(r.Ahead.File); err != nil || string(again) != string(all) {
+		t.Errorf("%v: without origins other forecasts:\n%s\nwith them\n%s", err, again, all)
 	}
 }

@@ -140,11 +140,12 @@ func TestForecastsKnowThePastOnly(t *testing.T) {
 	})
 	_, other, err := backtest(t, quick(t, later, "data.group_value=long"), p, filepath.Join(t.TempDir(), "d"), -1)
 	must.OK(t, err)
-	n := p.Horizon * len(Methods())
-	if !slices.EqualFunc(cellsOf(r.rows[:n]), cellsOf(other.rows[:n]), slices.Equal) {
-		t.Errorf("later rows have changed\n%v\ninto\n%v", cellsOf(r.rows[:n]), cellsOf(other.rows[:n]))
+	n, stand := p.Horizon*len(Methods()), formOf(1)
+	was, is := stand.cellsOf(r.rows), stand.cellsOf(other.rows)
+	if !slices.EqualFunc(was[:n], is[:n], slices.Equal) {
+		t.Errorf("later rows have changed\n%v\ninto\n%v", was[:n], is[:n])
 	}
-	if slices.EqualFunc(cellsOf(r.rows[n:]), cellsOf(other.rows[n:]), slices.Equal) {
+	if slices.EqualFunc(was[n:], is[n:], slices.Equal) {
 		t.Error("the last origin does not see the change")
 	}
 	text := "quarter,sales\n"
@@ -271,7 +272,12 @@ func TestRefused(t *testing.T) {
 		{[]string{"data.time=no"}, plan(), `data.time = "no"`},
 		{[]string{"data.group="}, plan(), "several of its rows have one time; if it is a table of several series"},
 		{[]string{"data.group_value=short"}, plan(), `no series can be forecast; the first, "short": it is too short: training takes 8 rows`},
-		{nil, Plan{Horizon: 3, Origins: 0}, "--origins 0"},
+		{nil, Plan{Horizon: 3, Origins: 0}, "--origins 0: must be at least 1"},
+		{nil, Plan{Horizon: 3, Origins: -1, Ahead: true}, "--origins -1: must be at least 0"},
+		{nil, Plan{Horizon: 0, Ahead: true}, "--horizon 0: must be at least 1"},
+		{nil, Plan{Horizon: 1_000_001, Ahead: true}, "--horizon 1000001: at most 1000000 are taken"},
+		{[]string{"data.group_value=short", "data.season=6"}, Plan{Horizon: 3, Ahead: true},
+			`the first, "short": it is too short: training takes 12 rows, 2 seasons of 6`},
 		{nil, Plan{Horizon: 30, Origins: 1}, `the first, "long": it is too short`},
 	} {
 		dir := filepath.Join(t.TempDir(), "d")
@@ -325,7 +331,7 @@ func TestHolidaysAheadAreKnown(t *testing.T) {
 func TestFormatPageHasColumns(t *testing.T) {
 	for name, want := range map[string][]string{
 		record.ForecastsFile: columns(), record.SummaryFile: scoreColumns(), record.HorizonFile: append([]string{"step"}, scoreColumns()...),
-		record.SeriesFile: seriesColumns(),
+		record.SeriesFile: seriesColumns(), record.AheadFile: aheadColumns("INPUT"),
 	} {
 		if got := recordtest.PageNames(t, "### "+name); !slices.Equal(got, want) {
 			t.Errorf("docs/format.md has the columns %q of %s, it has %q", got, name, want)

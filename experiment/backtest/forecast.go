@@ -20,11 +20,19 @@ import (
 	"example.com/kestrel/vbks/mixture"
 )
 
+// from makes the forecasts of a series from an origin, or beyond its end.
+func (s *Series) from(ctx context.Context, c *config.Config, origin, horizon int) ([]Row, error) {
+	if origin == beyondEnd {
+		return s.ahead(ctx, c, horizon)
+	}
+	return s.forecasts(ctx, c, origin, horizon)
+}
+
 // forecasts makes all forecasts of a series from origin k, counted from the last one,
 // 1: a row for each step and method. Errors are of the program, or the cause of ctx; a
 // method that cannot forecast has rows that say why.
 func (s *Series) forecasts(ctx context.Context, c *config.Config, k, horizon int) ([]Row, error) {
-	train := s.Train[len(s.Train)-k]
+	train := s.rowsBefore(k)
 	w, err := s.data.Window(c.Data, train, horizon)
 	if err != nil {
 		return nil, err
@@ -66,20 +74,32 @@ func (s *Series) forecasts(ctx context.Context, c *config.Config, k, horizon int
 			}
 		}
 	}
-	p, leader, err := run(ctx, c, w, x)
-	var cannot *cannotError
-	if err != nil && !errors.As(err, &cannot) {
+	own := make([]*Row, len(targets))
+	for i := range own {
+		own[i] = &rows[i*len(Methods())]
+	}
+	if err := byRun(ctx, c, w, x, own); err != nil {
 		return nil, fmt.Errorf("series %s, origin %d: %w", s.Name, k, err)
 	}
-	for i := range targets {
-		row := &rows[i*len(Methods())]
+	return rows, nil
+}
+
+// byRun takes over what a run of a window forecasts at inputs, one for each of the rows,
+// or why it cannot. w is left without its rows.
+func byRun(ctx context.Context, c *config.Config, w *datasets.Dataset, at []float64, rows []*Row) error {
+	p, leader, err := run(ctx, c, w, at)
+	var cannot *cannotError
+	if err != nil && !errors.As(err, &cannot) {
+		return err
+	}
+	for i, row := range rows {
 		if cannot != nil {
 			row.missing(cannot.why)
 		} else if err := row.mixture(p, i, leader); err != nil {
-			return nil, fmt.Errorf("series %s, origin %d: %w", s.Name, k, err)
+			return err
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // normal takes over the forecast of a baseline.
@@ -99,16 +119,19 @@ func (r *Row) mixture(p mixture.Mapped, i int, leader string) error {
 		one.Mean[k], one.Var[k] = p.Prediction.Mean[k][i:i+1], p.Prediction.Var[k][i:i+1]
 	}
 	m := one.In(p.Units)
-	score, err := m.Score([]float64{r.Y})
-	if err != nil {
-		return err
-	}
 	r.Mean, r.SD = m.Moments(0, true)
 	for i, prob := range Probabilities() {
 		r.Q[i] = m.Quantile(0, prob, true)
 	}
-	r.CRPS, r.Leader = score.CRPS, leader
-	return nil
+	r.Leader = leader
+	if math.IsNaN(r.Y) {
+		return nil // nobody knows it yet
+	}
+	score, err := m.Score([]float64{r.Y})
+	if err == nil {
+		r.CRPS = score.CRPS
+	}
+	return err
 }
 
 // cannotError says why there is no run of a window: something of its data or its

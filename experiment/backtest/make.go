@@ -20,15 +20,17 @@ import (
 
 // Backtest is one in the making, which its directory is locked for. The directory holds
 //
+//	ahead.csv           with Plan.Ahead: a row for each series and step beyond its end
 //	backtest.csv        every forecast: a row for each series, origin, step and method
 //	summary.csv         a row for each method
 //	by-horizon.csv      a row for each step and method
 //	by-series.csv       a row for each series
 //	by-horizon.svg, .png
 //
-// The forecasts of an origin are made once, and are on the disk when they are made, in
-// the order in which they are; at the end they are put into that of the series, and the
-// others are made of them.
+// all but the first where a series has an origin. The forecasts of an origin, and those
+// beyond an end, are made once, and are on the disk when they are made, in the order in
+// which they are; at the end they are put into that of the series, and the others are
+// made of them.
 type Backtest struct {
 	Plan
 	Series  []*Series
@@ -40,15 +42,17 @@ type Backtest struct {
 	toml   string        // the config as it is written
 	files  []string      // of the data
 	dir    *series.Directory
-	table  *series.Table
+	past   *kept // forecasts from origins; nil: no series has any
+	ahead  *kept // those beyond the ends; nil: none are asked for
 	known  map[task][]Row
+	input  string // its name
 	unit   string // of the target
 }
 
-// task is an origin of a series to be forecast from.
+// task is an origin of a series to be forecast from, or its end.
 type task struct {
 	series int // in Series
-	origin int // counted from the last one, 1
+	origin int // counted from the last one, 1; beyondEnd
 }
 
 // Begin loads the series of a config and finds their origins, in a directory that is
@@ -80,7 +84,7 @@ func Begin(ctx context.Context, c config.Config, p Plan, dir string) (*Backtest,
 		return nil, fmt.Errorf("%s: has %d inputs, and a backtest is of series in one, time; name it with --set data.inputs=NAME",
 			cmp.Or(c.Data.Path, first.Name), first.Dim)
 	}
-	b := &Backtest{Plan: p, known: map[task][]Row{}, unit: first.Target.Unit, files: opened()}
+	b := &Backtest{Plan: p, known: map[task][]Row{}, input: first.Inputs[0].Name, unit: first.Target.Unit, files: opened()}
 	var notices []string
 	if b.Series, b.LeftOut, notices, err = p.all(groups, c.Data); err != nil {
 		return nil, err
@@ -94,6 +98,7 @@ func Begin(ctx context.Context, c config.Config, p Plan, dir string) (*Backtest,
 		b.config.Device.Kind = "cpu" // series are short, and each has a core
 	}
 	b.toml = b.config.TOML()
+	b.keep()
 	return b, b.take(dir)
 }
 
@@ -118,90 +123,65 @@ func (b *Backtest) take(path string) (err error) {
 	if b.Step > 0 {
 		asked.Flags["--step"] = strconv.Itoa(b.Step)
 	}
-	if b.dir, err = series.TakeAsked(path, asked, record.BacktestFiles(), nil); err != nil {
+	if b.Ahead {
+		asked.Flags[aheadFlag] = "yes"
+	}
+	if b.dir, err = series.TakeAsked(path, asked, record.BacktestFiles(), mayBe); err != nil {
 		return err
 	}
 	if !b.dir.Known {
 		err = prepare.CheckDevice(b.config.Device)
 	}
 	if err == nil {
-		b.table, err = series.OpenTable(b.dir.Owner.Dir, record.ForecastsFile, columns())
-	}
-	if err == nil {
-		err = b.read()
-	}
-	if err == nil {
-		err = b.table.Settle(b.dir.Owner.Dir)
+		err = b.openTables()
 	}
 	if err != nil {
-		if b.table != nil {
-			err = errors.Join(err, b.table.Close())
-		}
+		err = errors.Join(err, b.closeTables())
 		b.dir.GiveUp()
 	}
 	return err
 }
 
-// read takes over the forecasts that are there. Those of an origin are written at
-// once: where the last ones are not all there a process was killed.
-func (b *Backtest) read() error {
-	places := map[string]int{}
-	for i, s := range b.Series {
-		places[s.Name] = i
-	}
-	n := b.Horizon * len(Methods())
-	for from := 0; from < len(b.table.Records); from += n {
-		if from+n > len(b.table.Records) {
-			b.table.Leave(from)
-			return nil
-		}
-		var t task
-		rows := make([]Row, n)
-		for i := range rows {
-			var err error
-			if rows[i], err = readRow(b.table.Records[from+i]); err != nil {
-				return b.table.Damaged(from+i, err)
-			}
-			r := &rows[i]
-			at, known := places[r.Series]
-			if i == 0 {
-				t = task{at, r.Origin}
-			}
-			if !known || r.Origin < 1 || r.Origin > len(b.Series[at].Train) || b.known[t] != nil {
-				return b.table.Damaged(from+i, errNotTheRow)
-			}
-			if err := b.check(r, i, t); err != nil {
-				return b.table.Damaged(from+i, err)
-			}
-		}
-		b.known[t] = rows
-	}
-	return nil
-}
+// aheadFlag is the flag of Plan.Ahead.
+const aheadFlag = "--ahead"
+
+// mayBe lets a backtest that was made without them have forecasts beyond the ends, too:
+// those from its origins stay as they are.
+func mayBe(key, was, _ string) bool { return key == aheadFlag && was == "" }
 
 // tasks lists what the backtest consists of, series by series, and of each the
-// earliest origin first.
+// earliest origin first, its end last.
 func (b *Backtest) tasks() (all []task) {
 	for i, s := range b.Series {
 		for k := len(s.Train); k >= 1; k-- {
 			all = append(all, task{i, k})
 		}
+		if b.Ahead {
+			all = append(all, task{i, beyondEnd})
+		}
 	}
 	return all
 }
 
-// Done counts the origins of all series that are forecast, and all of them.
+// has reports whether there is such an origin, or such an end to be forecast beyond.
+func (p Plan) has(s *Series, origin int) bool {
+	return origin == beyondEnd && p.Ahead || origin >= 1 && origin <= len(s.Train)
+}
+
+func (b *Backtest) has(t task) bool { return b.Plan.has(b.Series[t.series], t.origin) }
+
+// Done counts the origins and ends of all series that are forecast from, and all of them.
 func (b *Backtest) Done() (done, all int) { return len(b.known), len(b.tasks()) }
 
 // GoesOn reports whether it was begun earlier.
 func (b *Backtest) GoesOn() bool { return b.dir.Known }
 
 // Close gives the directory back.
-func (b *Backtest) Close() error { return errors.Join(b.table.Close(), b.dir.Close()) }
+func (b *Backtest) Close() error { return errors.Join(b.closeTables(), b.dir.Close()) }
 
 // Run makes the forecasts that are missing, as many origins at once as there are
 // cores, each on so many of them as are left, and writes the tables. made is told each
-// that is done. When ctx ends those that are done are kept, and the error is its
+// that is done, the end of a series as origin 0. When ctx ends those that are done are kept, and the error is its
 // cause.
 func (b *Backtest) Run(ctx context.Context, made func(s *Series, origin int)) (*Result, error) {
 	var todo []task
@@ -236,7 +216,8 @@ func (b *Backtest) Run(ctx context.Context, made func(s *Series, origin int)) (*
 
 // add writes the forecasts of an origin down.
 func (b *Backtest) add(t task, rows []Row) error {
-	if err := b.table.Write(cellsOf(rows)); err != nil {
+	k := b.tableOf(t)
+	if err := k.Write(k.cellsOf(rows)); err != nil {
 		return err
 	}
 	b.known[t] = rows
@@ -259,7 +240,7 @@ func (b *Backtest) perform(ctx context.Context, todo []task) <-chan performed {
 	cores := runtime.GOMAXPROCS(0)
 	workers := max(1, min(cores, len(todo)))
 	c := b.config.Clone()
-	perform := func(t task) ([]Row, error) { return b.Series[t.series].forecasts(ctx, &c, t.origin, b.Horizon) }
+	perform := func(t task) ([]Row, error) { return b.Series[t.series].from(ctx, &c, t.origin, b.Horizon) }
 	if b.Crew != nil {
 		b.Crew.Alone(false)
 		if workers = min(mostSent, len(todo)); c.Device.Kind == "cpu" && c.Device.Lanes == 0 {
@@ -313,7 +294,7 @@ func (b *Backtest) Estimate(ctx context.Context) (prepare.Estimate, error) {
 	runs, rows := 0, 0
 	for _, t := range b.tasks() {
 		if s := b.Series[t.series]; b.known[t] == nil {
-			runs, rows = runs+1, rows+s.Train[len(s.Train)-t.origin]
+			runs, rows = runs+1, rows+s.rowsBefore(t.origin)
 		}
 	}
 	var e prepare.Estimator

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"example.com/kestrel/datasets"
 )
@@ -16,16 +17,27 @@ const (
 // Plan says from where is forecast, and how far.
 type Plan struct {
 	Horizon int `json:"horizon"`        // rows forecast from each origin
-	Origins int `json:"origins"`        // of each series, at most
+	Origins int `json:"origins"`        // of each series, at most; 0, with Ahead: none
 	Step    int `json:"step,omitempty"` // rows from one origin to the next; 0: the horizon, less in series that are too short for that
+
+	Ahead bool `json:"ahead,omitempty"` // forecast beyond the ends, too
 }
 
 // Check returns an error that names the flag that is wrong.
 func (p Plan) Check() error {
+	if p.Ahead && p.Horizon > 0 {
+		if _, err := datasets.ParseHorizon(strconv.Itoa(p.Horizon)); err != nil {
+			return fmt.Errorf("--horizon %w", err)
+		}
+	}
+	origins := 1
+	if p.Ahead {
+		origins = 0
+	}
 	for _, v := range []struct {
 		flag         string
 		value, least int
-	}{{"--horizon", p.Horizon, 1}, {"--origins", p.Origins, 1}, {"--step", p.Step, 0}} {
+	}{{"--horizon", p.Horizon, 1}, {"--origins", p.Origins, origins}, {"--step", p.Step, 0}} {
 		if v.value < v.least {
 			return fmt.Errorf("%s %d: must be at least %d", v.flag, v.value, v.least)
 		}
@@ -36,13 +48,21 @@ func (p Plan) Check() error {
 // Series is a series that is forecast.
 type Series struct {
 	Name  string
-	Train []int // rows before each origin, the earliest first
+	Train []int // rows before each origin, the earliest first; none: it is forecast beyond its end alone
 
 	data  *datasets.Dataset
 	apart int // rows between origins
 }
 
-// LeftOut is a series that is not forecast.
+// rowsBefore counts the rows before an origin; all are before the end.
+func (s *Series) rowsBefore(origin int) int {
+	if origin == beyondEnd {
+		return s.data.N()
+	}
+	return s.Train[len(s.Train)-origin]
+}
+
+// LeftOut is a series that is not forecast, or not from any origin.
 type LeftOut struct {
 	Series string `json:"series"`
 	Why    string `json:"why"`
@@ -74,7 +94,8 @@ func (p Plan) origins(n, least int) (train []int, apart int) {
 	return train, apart
 }
 
-// series finds the origins of a series, or why there are none.
+// series finds the origins of a series, or why there are none: then it may be forecast
+// beyond its end yet.
 func (p Plan) series(name string, d *datasets.Dataset, spec datasets.Spec) (*Series, string, error) {
 	if d.N() == 0 {
 		return nil, "it has no rows without a missing value", nil
@@ -93,11 +114,19 @@ func (p Plan) series(name string, d *datasets.Dataset, spec datasets.Spec) (*Ser
 	if s := whole.Series; s != nil && leastSeasons*s.Season > least {
 		least, of = leastSeasons*s.Season, fmt.Sprintf(", %d seasons of %d", leastSeasons, s.Season)
 	}
-	train, apart := p.origins(d.N(), least)
-	if len(train) == 0 {
-		return nil, fmt.Sprintf("it is too short: training takes %d rows%s, the horizon %d", least, of, p.Horizon), nil
+	why := fmt.Sprintf("it is too short: training takes %d rows%s", least, of)
+	if p.Origins > 0 {
+		why += fmt.Sprintf(", the horizon %d", p.Horizon)
 	}
-	return &Series{Name: name, Train: train, data: d, apart: apart}, "", nil
+	train, apart := p.origins(d.N(), least)
+	s := &Series{Name: name, Train: train, data: d, apart: apart}
+	switch ahead := p.Ahead && d.N() >= least; {
+	case len(train) > 0 || ahead && p.Origins == 0:
+		return s, "", nil
+	case ahead:
+		return s, why + "; it is forecast beyond its end alone", nil
+	}
+	return nil, why, nil
 }
 
 // all finds the origins of all series. Notices say of how many they are not as the
@@ -113,6 +142,8 @@ func (p Plan) all(groups []datasets.Group, spec datasets.Spec) (all []*Series, o
 		case s == nil:
 			out = append(out, LeftOut{name, why})
 			continue
+		case why != "":
+			out = append(out, LeftOut{name, why})
 		case len(s.Train) < p.Origins:
 			fewer++
 		case p.Step == 0 && p.Origins > 1 && s.apart < p.Horizon:

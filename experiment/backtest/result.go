@@ -12,13 +12,15 @@ import (
 // Result is what a backtest has come to.
 type Result struct {
 	Plan    `json:"plan"`
-	Series  int        `json:"series"` // forecast
+	Series  int        `json:"series"` // forecast from an origin
 	LeftOut []LeftOut  `json:"left_out,omitempty"`
 	Methods []Scores   `json:"methods"`    // in the order of Methods
 	Steps   [][]Scores `json:"by_horizon"` // by step of the horizon
 	Verdict string     `json:"verdict"`
 
 	BySeries []SeriesScores `json:"by_series"` // in their order
+
+	Beyond *Beyond `json:"ahead,omitempty"` // nil: none is asked for
 
 	rows     []Row // in the order of the series
 	seasonal int   // series with a season
@@ -52,32 +54,37 @@ func newResult(p Plan, rows []Row) (r *Result, err error) {
 
 // conclude puts the forecasts in order and writes what is made of them.
 func (b *Backtest) conclude() (*Result, error) {
-	var rows []Row
+	var rows, beyond []Row
 	for _, t := range b.tasks() {
-		rows = append(rows, b.known[t]...)
+		if t.origin == beyondEnd {
+			beyond = append(beyond, b.known[t]...)
+		} else {
+			rows = append(rows, b.known[t]...)
+		}
 	}
-	r, err := newResult(b.Plan, rows)
-	if err != nil {
-		return nil, err
-	}
-	r.LeftOut, r.unit, r.Verdict = b.LeftOut, b.unit, r.verdict()
-	if err := b.table.Close(); err != nil {
+	if err := b.closeTables(); err != nil {
 		return nil, files.Unwritable(b.dir.Path, err)
 	}
-	all, err := r.figure().Files("")
-	for _, t := range []struct {
-		name string
-		rows [][]string
-	}{{record.ForecastsFile, append([][]string{columns()}, cellsOf(rows)...)}, {record.SummaryFile, r.summaryRows()},
-		{record.HorizonFile, r.horizonRows()}, {record.SeriesFile, r.seriesRows()}} {
-		var text []byte
-		if err == nil {
-			text, err = files.FormatRows(t.rows)
+	r := &Result{Plan: b.Plan, Methods: []Scores{}, Steps: [][]Scores{}, BySeries: []SeriesScores{}}
+	var all []files.File
+	var err error
+	if b.past != nil {
+		if r, err = newResult(b.Plan, rows); err != nil {
+			return nil, err
 		}
-		all = append(all, files.File{Name: t.name, Text: text})
+		r.unit, r.Verdict = b.unit, r.verdict()
+		if all, err = r.files(b.past); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		return nil, err
+	r.LeftOut = b.LeftOut
+	if b.ahead != nil {
+		r.Beyond = newBeyond(b.dir.Path, beyond)
+		f, err := b.ahead.whole(beyond)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
 	}
 	for _, f := range all {
 		if err := b.dir.Owner.ReplaceFile(f.Name, f.Text); err != nil {
@@ -87,12 +94,31 @@ func (b *Backtest) conclude() (*Result, error) {
 	return r, nil
 }
 
-func cellsOf(rows []Row) [][]string {
-	out := make([][]string, len(rows))
-	for i := range rows {
-		out[i] = rows[i].cells()
+// files are the table of the forecasts from origins and what is made of them.
+func (r *Result) files(past *kept) ([]files.File, error) {
+	all, err := r.figure().Files("")
+	if err != nil {
+		return nil, err
 	}
-	return out
+	f, err := past.whole(r.rows)
+	all = append(all, f)
+	for _, t := range []struct {
+		name string
+		rows [][]string
+	}{{record.SummaryFile, r.summaryRows()}, {record.HorizonFile, r.horizonRows()}, {record.SeriesFile, r.seriesRows()}} {
+		var text []byte
+		if err == nil {
+			text, err = files.FormatRows(t.rows)
+		}
+		all = append(all, files.File{Name: t.name, Text: text})
+	}
+	return all, err
+}
+
+// whole is the table with all forecasts, in order.
+func (k *kept) whole(rows []Row) (files.File, error) {
+	text, err := files.FormatRows(append([][]string{slices.Clone(k.columns)}, k.cellsOf(rows)...))
+	return files.File{Name: k.name, Text: text}, err
 }
 
 func scoreColumns() []string {

@@ -41,13 +41,13 @@ const (
 // not, numbers are NaN and Why says why.
 type Row struct {
 	Series string
-	Origin int     // counted from the last one, 1
+	Origin int     // counted from the last one, 1; beyondEnd
 	Train  int     // rows before it
 	Season int     // in steps; 1: none is known
 	Scale  float64 // of MASE; NaN: there is none
 	Step   int     // of the horizon, from 1
 	X      string
-	Y      float64
+	Y      float64 // NaN: not known yet
 	Method string
 	Mean   float64
 	SD     float64

@@ -17,14 +17,14 @@ import (
 	"example.com/kestrel/vbks/wire"
 )
 
-// ForecastTask is the kind of task that forecasts from an origin.
+// ForecastTask is the kind of task that forecasts from an origin, or beyond an end.
 const ForecastTask = "forecast"
 
 // forecastOrder is the body of one.
 type forecastOrder struct {
 	Config         string // of the backtest, TOML
 	Plan           Plan
-	Series, Origin int
+	Series, Origin int // as those of a task
 }
 
 // send has an origin forecast by the crew. What comes back is as it stands in the table.
@@ -33,7 +33,7 @@ func (b *Backtest) send(ctx context.Context, c *config.Config, t task) (rows []R
 	err = b.Crew.Do(ctx, &series.Task{
 		Kind: ForecastTask, Body: order, Files: b.files,
 		Here: func(ctx context.Context) (err error) {
-			rows, err = b.Series[t.series].forecasts(ctx, c, t.origin, b.Horizon)
+			rows, err = b.Series[t.series].from(ctx, c, t.origin, b.Horizon)
 			return err
 		},
 		Take: func(by string, body []byte, _ io.Reader) (err error) {
@@ -52,16 +52,17 @@ func (b *Backtest) rowsOf(text []byte, t task) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(records) != b.Horizon*len(Methods()) {
+	f := formOf(t.origin)
+	if len(records) != b.Horizon*len(f.methods) {
 		return nil, errNotTheRow
 	}
 	rows := make([]Row, len(records))
 	for i, cells := range records {
-		if len(cells) != len(columns()) {
+		if len(cells) != f.width {
 			return nil, errNotTheRow
 		}
-		if rows[i], err = readRow(cells); err == nil {
-			err = b.check(&rows[i], i, t)
+		if rows[i], err = f.read(cells); err == nil {
+			err = f.check(&rows[i], i, t, b.Series[t.series].Name)
 		}
 		if err != nil {
 			return nil, err
@@ -71,14 +72,6 @@ func (b *Backtest) rowsOf(text []byte, t task) ([]Row, error) {
 }
 
 var errNotTheRow = errors.New("it is not the row that comes here")
-
-// check returns an error unless a row is the i-th of a task.
-func (b *Backtest) check(r *Row, i int, t task) error {
-	if r.Series != b.Series[t.series].Name || r.Origin != t.origin || r.Method != Methods()[i%len(Methods())] || r.Step != 1+i/len(Methods()) {
-		return errNotTheRow
-	}
-	return nil
-}
 
 // Forecaster does tasks of ForecastTask, of one backtest after the other, whose series it
 // reads once.
@@ -100,17 +93,18 @@ func (f *Forecaster) Do(ctx context.Context, o *series.Order) (r series.Result, 
 	if err != nil {
 		return r, err
 	}
-	if order.Series < 0 || order.Series >= len(all) || order.Origin < 1 || order.Origin > len(all[order.Series].Train) {
+	if order.Series < 0 || order.Series >= len(all) || !order.Plan.has(all[order.Series], order.Origin) {
 		return r, fmt.Errorf("%w: an origin that there is not", wire.ErrDamaged)
 	}
 	if c.Device.Lanes == 0 {
 		c.Device.Lanes = o.Lanes
 	}
-	rows, err := all[order.Series].forecasts(ctx, &c, order.Origin, order.Plan.Horizon)
+	rows, err := all[order.Series].from(ctx, &c, order.Origin, order.Plan.Horizon)
 	if err != nil {
 		return r, err
 	}
-	r.Body, err = files.FormatRows(cellsOf(rows))
+	stand := formOf(order.Origin)
+	r.Body, err = files.FormatRows(stand.cellsOf(rows))
 	return r, err
 }
 

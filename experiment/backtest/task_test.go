@@ -17,14 +17,15 @@ import (
 // Forecasts that another machine makes are those of this one, byte by byte, whether all or some
 // are made there.
 func TestForecastsMadeElsewhere(t *testing.T) {
-	c := quick(t, table(t, value), "kernels.expressions=RW,LIN")
+	c, plan := quick(t, table(t, value), "kernels.expressions=RW,LIN"), plan()
+	plan.Ahead = true
 	here, there := filepath.Join(t.TempDir(), "d"), filepath.Join(t.TempDir(), "d")
-	_, _, err := backtest(t, c, plan(), here, -1)
+	_, _, err := backtest(t, c, plan, here, -1)
 	must.OK(t, err)
-	if _, _, err = backtest(t, c, plan(), there, 2); !errors.Is(err, context.Canceled) {
+	if _, _, err = backtest(t, c, plan, there, 2); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	b, err := Begin(t.Context(), c, plan(), there)
+	b, err := Begin(t.Context(), c, plan, there)
 	must.OK(t, err)
 	known, all := b.Done()
 	crew := seriestest.New(t, map[string]func(context.Context, *series.Order) (series.Result, error){ForecastTask: (&Forecaster{}).Do})
@@ -35,7 +36,7 @@ func TestForecastsMadeElsewhere(t *testing.T) {
 	if n := crew.Done[ForecastTask]; n != all-known || known == 0 {
 		t.Errorf("%d forecast elsewhere, of %d of which %d are known", n, all, known)
 	}
-	for _, name := range []string{record.ForecastsFile, record.SummaryFile, record.HorizonFile, record.SeriesFile} {
+	for _, name := range []string{record.ForecastsFile, record.SummaryFile, record.HorizonFile, record.SeriesFile, record.AheadFile} {
 		a, errA := os.ReadFile(filepath.Join(here, name))
 		b, errB := os.ReadFile(filepath.Join(there, name))
 		if must.OK(t, errors.Join(errA, errB)); string(a) != string(b) {
@@ -51,8 +52,10 @@ func TestForecastsThatAreNone(t *testing.T) {
 	must.OK(t, err)
 	defer b.Close()
 	for _, text := range []string{"", "a\n", "a,b\n\"", "long,1\n"} {
-		if rows, err := b.rowsOf([]byte(text), task{0, 1}); err == nil {
-			t.Errorf("%q is %v", text, rows)
+		for _, origin := range []int{1, beyondEnd} {
+			if rows, err := b.rowsOf([]byte(text), task{0, origin}); err == nil {
+				t.Errorf("%q is %v", text, rows)
+			}
 		}
 	}
 	var f Forecaster

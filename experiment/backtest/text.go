@@ -42,7 +42,14 @@ func (r *Result) write(w io.Writer, lay func(*grid.Table, io.Writer) error) erro
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString(r.Verdict + "\n")
+	if r.Verdict != "" {
+		b.WriteString(r.Verdict + "\n")
+	}
+	if r.Beyond != nil {
+		for _, line := range r.Beyond.lines(r.Horizon) {
+			b.WriteString(line + "\n")
+		}
+	}
 	_, err := io.WriteString(words.PlainWriter(w), b.String())
 	return err
 }
@@ -50,6 +57,9 @@ func (r *Result) write(w io.Writer, lay func(*grid.Table, io.Writer) error) erro
 // sheets are the methods, the steps, and the series where these are several and not too
 // many to be read.
 func (r *Result) sheets() []sheet {
+	if len(r.Methods) == 0 {
+		return nil // nothing was held out
+	}
 	methods := sheet{title: fmt.Sprintf("%d series, %s ahead from %s at most; means over the series that a method has forecast, "+
 		"CRPS relative to %s as a geometric mean",
 		r.Series, words.Count(r.Horizon, "step"), words.Count(r.Origins, "origin"), r.Naive())}
@@ -105,8 +115,17 @@ func orNA(v files.Number) string {
 	return v.Format("%.4g")
 }
 
+// lines say how many series are forecast beyond their ends, and which are not.
+func (b *Beyond) lines(horizon int) []string {
+	first := fmt.Sprintf("%d series forecast %s beyond the end: %s", b.Series, words.Count(horizon, "step"), b.File)
+	return append([]string{first}, byReason("not forecast beyond the end", b.Without)...)
+}
+
 // LeftOutLines say which series are left out, a line for each reason.
-func LeftOutLines(all []LeftOut) (lines []string) {
+func LeftOutLines(all []LeftOut) []string { return byReason("left out", all) }
+
+// byReason says what becomes of series, a line for each reason.
+func byReason(what string, all []LeftOut) (lines []string) {
 	var reasons []string
 	named := map[string][]string{}
 	for _, o := range all {
@@ -120,7 +139,7 @@ func LeftOutLines(all []LeftOut) (lines []string) {
 		if n := len(names); n > mostNamed {
 			names, more = names[:mostNamed], fmt.Sprintf(" and %d more", n-mostNamed)
 		}
-		lines = append(lines, fmt.Sprintf("left out: %s%s: %s", words.PlainLine(strings.Join(names, ", ")), more, why))
+		lines = append(lines, fmt.Sprintf("%s: %s%s: %s", what, words.PlainLine(strings.Join(names, ", ")), more, why))
 	}
 	return lines
 }

@@ -33,12 +33,13 @@ const (
 	SummaryFile    = "summary.csv"
 	HorizonFile    = "by-horizon.csv"
 	SeriesFile     = "by-series.csv"
+	AheadFile      = "ahead.csv"
 	BacktestFigure = "by-horizon"
 )
 
 // BacktestFiles returns the names that a backtest keeps for itself in its directory.
 func BacktestFiles() []string {
-	return []string{ForecastsFile, SummaryFile, HorizonFile, SeriesFile, BacktestFigure + ".svg", BacktestFigure + ".png"}
+	return []string{ForecastsFile, SummaryFile, HorizonFile, SeriesFile, AheadFile, BacktestFigure + ".svg", BacktestFigure + ".png"}
 }
 
 // StudyPrefix begins the names of the tables of a study.
