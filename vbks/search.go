@@ -19,7 +19,7 @@ const ScreenRows = 256
 // Numbers that steer the search for good hyperparameters; docs/architecture.md
 // has the reasons.
 const (
-	screenShare     = 2     // with so many times as many inducing inputs those are its rows
+	screenShare     = 2     // with so many times as many inducing inputs those are the rows themselves
 	screenSteps     = 5     // L-BFGS iterations there
 	draftSteps      = 12    // further ones for the third that did best
 	thoroughTimes   = 2     // as many starts, of few rows
@@ -138,7 +138,7 @@ func (u *unit) search(ctx context.Context) error {
 // are rows that with these as inducing inputs, which is their evidence and takes a fraction.
 func (u *unit) screenBound() (*collapsed, error) {
 	s := u.order.Screen
-	if bound := u.worker.bound; bound.m < screenShare*s.N || u.order.Resumed {
+	if bound := u.worker.bound; bound.m < screenShare*ScreenRows || u.order.Resumed {
 		return bound, nil
 	}
 	var x []float64
