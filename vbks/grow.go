@@ -245,7 +245,7 @@ func (t *Trainer) sharper(number int) bool {
 // too little of the leader to say where the space should grow. It returns how to undo it.
 func (t *Trainer) sharpen() (undo func() error, err error) {
 	undo = func() error { return nil }
-	if !t.expansion.blurred || !t.sharper(t.evaluation+1) {
+	if !t.expansion.blurred || !t.settings.autoInducing() || t.rung+1 >= len(t.rungs) { // the latter by order since
 		return undo, nil
 	}
 	undo = t.keep()

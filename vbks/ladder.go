@@ -172,8 +172,14 @@ func (t *Trainer) base() int {
 	return int(math.Ceil(1/t.settings.EvaluateEvery-1e-9)) + t.settings.Refine
 }
 
-// concluding reports whether an evaluation is the last one planned on its rung; while the space grows none is.
-func (t *Trainer) concluding(number int) bool { return number >= t.rounds() && !t.growing() }
+// concluding reports whether an evaluation is the last one planned on its rung. While the space grows none is, and
+// a space that has grown may have climbed rungs before the first of these.
+func (t *Trainer) concluding(number int) bool {
+	if t.expansion.grammar != nil {
+		return !t.growing() && number >= t.rounds()+t.rung
+	}
+	return number >= t.rounds()
+}
 
 // climbs reports whether the next evaluation is the first of another rung.
 func (t *Trainer) climbs() bool {

@@ -152,7 +152,7 @@ func (r *round) run(ctx context.Context) error {
 		// relative may have become better than what contains it.
 		exact := r.optimizer.search().always && r.n == r.data.Rows()
 		sparing := !full && !(r.settings.light(r.n, r.m) && len(r.live) <= fewLive)
-		if full || exact {
+		if full || exact || r.growing() { // late kernels begin at their parents' solutions, too
 			if err := r.transplants(ctx, sparing); err != nil {
 				return err
 			}

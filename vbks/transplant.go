@@ -26,7 +26,7 @@ func (r *round) transplants(ctx context.Context, sparing bool) error {
 		}
 		for _, k := range r.live {
 			best := &r.outcomes[k].Best
-			changed[k] = time == 0 && !r.known(k) || best.Fresh
+			changed[k] = time == 0 || best.Fresh
 			best.Fresh = false
 		}
 		gifts := make([][]gift, len(r.kernels))
@@ -38,7 +38,7 @@ func (r *round) transplants(ctx context.Context, sparing bool) error {
 			foremost := map[string]int{} // of the cousins with a part, the place among the gifts
 			for i, rel := range r.kernels[k].kin {
 				giver := before[rel.From]
-				if giver.X == nil || !changed[rel.From] && (time > 0 || r.known(k)) {
+				if !changed[rel.From] || giver.X == nil {
 					continue
 				}
 				if rel.Kind != starts.Cousin {
@@ -83,14 +83,6 @@ func (r *round) transplants(ctx context.Context, sparing bool) error {
 		}
 	}
 	return nil
-}
-
-// known reports whether a kernel's solution is about that of the evaluation before, on the same
-// rows, while the space grows: among such there is nothing to try that was not tried then.
-func (r *round) known(k int) bool {
-	s, x := r.kernels[k].state, r.outcomes[k].Best.X
-	return r.growing() && r.n == r.Trainer.rows && r.Trainer.compared == r.m && s != nil &&
-		len(x) == len(s.solution()) && r.beside(k, x, s.solution())
 }
 
 // betterThan returns the best of the gifts that can be made part of what takes it and the

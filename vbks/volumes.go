@@ -45,17 +45,12 @@ func (r *round) keepVolumes() {
 
 // stays reports whether a kernel's mode is where it was at the last evaluation.
 func (r *round) stays(i int) bool {
-	return r.beside(i, r.outcomes[i].State.Free, r.kernels[i].state.Free)
-}
-
-// beside reports whether a kernel's free vectors are of one mode.
-func (r *round) beside(i int, a, b []float64) bool {
-	for j, s := range r.strides(r.kernels[i].program, b) {
-		if !(math.Abs(a[j]-b[j]) <= oneMode*s) {
-			return false
-		}
+	k, f := r.kernels[i], &r.outcomes[i]
+	stays := true
+	for j, s := range r.strides(k.program, k.state.Free) {
+		stays = stays && math.Abs(f.State.Free[j]-k.state.Free[j]) <= oneMode*s
 	}
-	return true
+	return stays
 }
 
 // integrated is the volume that the last evaluation has found for a kernel, from as many rows and
