@@ -371,7 +371,7 @@ func TestResumeMessages(t *testing.T) {
 		}, []string{"not the one that the checkpoint rests on", "--from-start"}, true},
 		{"a damaged log", func(run string) {
 			edit(t, filepath.Join(run, record.EventsFile), `{"v":1,"type":"state"`, `{"v":1 "type":"state"`)
-		}, []string{"line 2 is damaged"}, false},
+		}, []string{"line 3 is damaged"}, false},
 		{"a log that is far too short", func(run string) {
 			text, err := os.ReadFile(filepath.Join(run, record.EventsFile))
 			must.OK(t, err)
