@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/vbks/params"
 )
 
 // The best trials of each member come first, as many as are asked for; those without a value are none, and a
@@ -43,5 +46,47 @@ func TestForemost(t *testing.T) {
 	stop := errors.New("enough")
 	if _, err := foremost([][]*ascent{{{start: []float64{1}}}}, o.objective(), 1, func() error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("stopped: %v", err)
+	}
+}
+
+// With 512 inducing inputs or more starts are tried on the evidence of the screen's own rows; with fewer, and where
+// none are, on the run's bound.
+func TestScreenBound(t *testing.T) {
+	const n = 560
+	data := trainingSeries(43, n)
+	for m, own := range map[int]bool{2 * ScreenRows: true, 2*ScreenRows - 1: false} {
+		s := quickSettings("collapsed")
+		s.Inducing = m
+		tr := trainerOn(t, 1, nil, data, s, "SE+LIN")
+		must.OK(t, tr.prepareSearch())
+		k, screen := tr.kernels[0], tr.spreadRows(n, ScreenRows)
+		free := make([]float64, len(k.program.Free)+1)
+		free[len(free)-1] = -2
+		search := func(resumed bool) *unit {
+			return newUnit(t.Context(), tr.site(), &order{Phase: phaseSearch, Rows: n, Screen: screen, Resumed: resumed}, tr.workers[0],
+				[]task{{Known: outcome{Factor: 1}}})
+		}
+		u := search(false)
+		b, err := u.screenBound()
+		must.OK(t, err)
+		if resumed, err := search(true).screenBound(); err != nil || resumed != u.worker.bound || (b != u.worker.bound) != own {
+			t.Fatalf("%d inducing inputs: of its own %v, %v", m, b != u.worker.bound, err)
+		}
+		if !own {
+			continue
+		}
+		rows, err := u.rows(screen)
+		must.OK(t, err)
+		got, err := values(b.boundValue(rows, screen.YY, u.stop), u.all(), [][]float64{free})
+		must.OK(t, err)
+		var x, y []float64
+		for _, i := range screen.Rows {
+			x, y = append(x, data.X[i]), append(y, data.Y[i])
+		}
+		raw, noise := params.Raw(k.program, free, tr.floor)
+		want := naiveEvidence(k.program, raw, noise, x, y, 1) + logThetaPrior(free, k.prior)
+		if len(y) != ScreenRows || math.Abs(got[0]-want) > 1e-4 {
+			t.Errorf("of %d rows %v, by dense algebra %v", len(y), got[0], want)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/internal/thorough"
+	"example.com/kestrel/kernelspace"
 )
 
 // growingSettings let a small space grow.
@@ -31,6 +32,18 @@ func resumedGrowing(t *testing.T, tr *Trainer, s Settings) *Trainer {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// abandon begins an evaluation and leaves it.
+func abandon(t *testing.T, tr *Trainer) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	tr.SetProgress(func(Progress) { cancel() })
+	defer tr.SetProgress(nil)
+	if _, err := tr.Next(ctx); err == nil {
+		t.Error("an evaluation was not abandoned")
+	}
 }
 
 // bare is an evaluation without what no checkpoint holds.
@@ -137,13 +150,7 @@ func TestGrowthIsReproducible(t *testing.T) {
 				t.Fatalf("%s: evaluation %d read back differs%s", optimizer, len(want), firstDifference([]Evaluation{a}, []Evaluation{b}))
 			}
 			if !again.Done() {
-				ctx, cancel := context.WithCancel(t.Context())
-				again.SetProgress(func(Progress) { cancel() })
-				if _, err := again.Next(ctx); err == nil {
-					t.Error("an evaluation was not abandoned")
-				}
-				again.SetProgress(nil)
-				cancel()
+				abandon(t, again)
 			}
 			cut = again
 		}
@@ -209,7 +216,7 @@ func TestResumeRefusesGrowth(t *testing.T) {
 	s := growingSettings("collapsed")
 	s.Starts = 1
 	tr := trainerOn(t, 1, nil, trainingSeries(1, 40), s, growingFrom...)
-	for range 3 {
+	for range 4 {
 		next(t, tr)
 	}
 	dev := onCPU(1)
@@ -296,6 +303,41 @@ func TestLateKernelsHaveTheUsualDrift(t *testing.T) {
 	}
 }
 
+// fastSeries is a line with a slow and a fast wave.
+func fastSeries() Training {
+	d := trainingSeries(1, 70)
+	for i, x := range d.X {
+		d.Y[i] += math.Sin(9 * x)
+	}
+	return d
+}
+
+// Kernels that come with another number of inducing inputs, while data arrive, may begin where a relative ends.
+func TestLateKernelsBeginAtRelatives(t *testing.T) {
+	thorough.AnyInstructions(t)
+	thorough.Unraced(t)
+	t.Parallel()
+	s := growingSettings("collapsed")
+	s.Inducing, s.FirstInducing, s.Growth.Live, s.Starts, s.EvaluateEvery = 0, 4, 12, 1, 0.15
+	tr := trainerOn(t, 2, nil, fastSeries(), s, growingFrom...)
+	for range 4 {
+		next(t, tr)
+	}
+	tr.expansion.blurred = true
+	e := next(t, tr)
+	if e.Inducing != 8 || e.Proportion >= 1 || len(e.Entered) == 0 {
+		t.Fatalf("M = %d, %v of the rows, %d kernels come", e.Inducing, e.Proportion, len(e.Entered))
+	}
+	var from []string
+	for _, k := range e.Entered {
+		at := slices.IndexFunc(e.Kernels, func(r KernelResult) bool { return r.ID == k.Expr.ID() })
+		from = append(from, e.Kernels[at].Source)
+	}
+	if !slices.ContainsFunc(from, func(s string) bool { _, err := kernelspace.Parse(s); return err == nil }) { // a relative's name
+		t.Errorf("they begin at %q", from)
+	}
+}
+
 // Where few inducing inputs show too little of the function a space goes on growing with more, up to what
 // takes too long: its leader in the end is one whose evidence they see, kernels that had left for few come again, fewer
 // are compared at a time, and an evaluation that was abandoned or read back makes no difference. Where they show all of it they stay.
@@ -305,9 +347,8 @@ func TestGrowthSharpens(t *testing.T) {
 	t.Parallel()
 	s := growingSettings("collapsed")
 	s.Inducing, s.FirstInducing, s.Growth.Live, s.Starts = 0, 4, 12, 1
-	fast, slow := trainingSeries(1, 70), trainingSeries(1, 70)
-	for i, x := range fast.X {
-		fast.Y[i] += math.Sin(9 * x)
+	fast, slow := fastSeries(), trainingSeries(1, 70)
+	for i, x := range slow.X {
 		slow.Y[i] -= math.Sin(2 * x)
 	}
 	for _, c := range []struct {
@@ -317,11 +358,16 @@ func TestGrowthSharpens(t *testing.T) {
 	}{{"fast", fast, true}, {"slow", slow, false}} {
 		cut := trainerOn(t, 1, nil, c.data, s, growingFrom...)
 		whole := trainerOn(t, 2, nil, c.data, s, growingFrom...)
-		climbed, returned := 0, 0
+		climbed, returned, concluded := 0, 0, false
 		gone := map[string]bool{}
 		for !whole.Done() {
 			growing, m := whole.growing(), whole.m
 			e := next(t, whole)
+			if !whole.growing() && growing { // the last of them
+				concluded = true
+			} else if concluded && e.Inducing == m {
+				t.Errorf("%s: evaluation %d has %d inducing inputs, as the one before that concludes", c.name, e.Index, m)
+			}
 			if live := len(e.Kernels); e.Inducing > 4 && growing && whole.growing() && m == e.Inducing && live > max(leastLive, 12*4/e.Inducing) {
 				t.Errorf("%s, evaluation %d: %d kernels with %d inducing inputs", c.name, e.Index, live, e.Inducing)
 			}
@@ -336,23 +382,107 @@ func TestGrowthSharpens(t *testing.T) {
 			for _, id := range e.Left {
 				gone[id] = true
 			}
-			ctx, cancel := context.WithCancel(t.Context())
-			cut.SetProgress(func(Progress) { cancel() })
-			if _, err := cut.Next(ctx); err == nil {
-				t.Error("an evaluation was not abandoned")
-			}
-			cut.SetProgress(nil)
-			cancel()
+			abandon(t, cut)
 			cut = resumedGrowing(t, cut, s)
 			if got := next(t, cut); !reflect.DeepEqual(bare(got), bare(e)) {
 				t.Fatalf("%s, evaluation %d: another one%s", c.name, e.Index, firstDifference([]Evaluation{bare(got)}, []Evaluation{bare(e)}))
 			}
 		}
-		if climbed > 0 != c.climb || c.climb && returned == 0 {
-			t.Errorf("%s: more inducing inputs %d times while the space grew, %d kernels came again", c.name, climbed, returned)
+		if climbed > 0 != c.climb || c.climb && returned == 0 || !concluded {
+			t.Errorf("%s: more inducing inputs %d times while the space grew, %d kernels came again; concluded %v",
+				c.name, climbed, returned, concluded)
 		}
 		if leader := whole.last.Kernels[whole.last.Leader()]; c.climb && !strings.Contains(leader.ID, "PER") {
 			t.Errorf("%s: %s leads", c.name, leader.ID)
 		}
+	}
+}
+
+// Rungs that a space climbs while it grows take none of the evaluations that are planned, nor add any: with all there is
+// in the space from the beginning the last planned one, and no other, concludes, and the next is of another rung.
+func TestRungsOfGrowthArePlanned(t *testing.T) {
+	thorough.AnyInstructions(t)
+	t.Parallel()
+	s := growingSettings("collapsed")
+	s.Inducing, s.FirstInducing, s.Growth.Leaves, s.Starts, s.Refine = 0, 4, 1, 1, 2
+	tr := trainerOn(t, 1, nil, fastSeries(), s, growingFrom...)
+	var m []int
+	for i := range 5 {
+		m = append(m, next(t, tr).Inducing)
+		tr.expansion.blurred = i < 2
+	}
+	if !slices.Equal(m, []int{4, 8, 16, 16, 16}) || !tr.expansion.over {
+		t.Fatalf("inducing inputs %v, the space grows no more: %v", m, tr.expansion.over)
+	}
+	if tr.concluding(4) || !tr.concluding(5) {
+		t.Errorf("evaluations 4 and 5 conclude: %v, %v", tr.concluding(4), tr.concluding(5))
+	}
+	if !tr.Done() && next(t, tr).Inducing == 16 {
+		t.Error("the evaluation after the last planned one is of the same rung")
+	}
+}
+
+// known counts the integrals that the next evaluation would know if nothing moved.
+func known(t *testing.T, tr *Trainer) (n int) {
+	t.Helper()
+	r, err := tr.newRound(tr.evaluation + 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	for i, k := range tr.kernels {
+		if k.state != nil {
+			r.outcomes[i].State, r.outcomes[i].ELBO = k.state, k.elbo
+			if _, ok := r.integrated(i); ok {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// While a space grows integrals are for kernels that may lead; in the evaluation that concludes those of all that may be
+// the best are found anew, whatever was found before.
+func TestGrowthIntegratesWhatMayLead(t *testing.T) {
+	thorough.AnyInstructions(t)
+	slowWhenRacing(t)
+	t.Parallel()
+	s := growingSettings("collapsed")
+	s.Evidence, s.Starts, s.Growth.Leaves = drawsEvidence, 1, 2
+	tr := trainerOn(t, 2, nil, trainingSeries(1, 60), s, growingFrom...)
+	worth := func(k *kernel) float64 { return k.worth()/s.EvidenceScale + k.logPrior }
+	behind, rough := 0, 0
+	for !tr.Done() {
+		e := next(t, tr)
+		if e.Proportion < 1 {
+			continue
+		}
+		best, plain := math.Inf(-1), math.Inf(-1)
+		for _, k := range tr.kernels {
+			best, plain = math.Max(best, worth(k)), math.Max(plain, k.worth())
+		}
+		for _, k := range tr.kernels {
+			integrated := len(k.modes) > 0
+			switch entered := slices.ContainsFunc(e.Entered, func(n Entered) bool { return n.Expr.ID() == k.id }); {
+			case tr.growing() && entered && worth(k) < best-closeNats-2: // volumes of the others may be two nats off
+				behind++
+				if integrated {
+					t.Errorf("evaluation %d: %s, %.1f nats behind, is integrated", e.Index, k.id, best-worth(k))
+				}
+			case !tr.growing() && k.worth() > plain-IntegralNats+2 && !integrated:
+				t.Errorf("in the end %s, %.1f nats behind, is not integrated", k.id, plain-k.worth())
+			}
+		}
+		if tr.growing() {
+			grown := *tr
+			grown.expansion.over = true
+			n, over := known(t, tr), known(t, &grown)
+			if rough = max(rough, n); over > 0 {
+				t.Errorf("evaluation %d: of %d integrals %d would be known once the space has grown", e.Index, n, over)
+			}
+		}
+	}
+	if behind == 0 || rough == 0 {
+		t.Errorf("%d far behind, %d integrals known while it grew: the test says little", behind, rough)
 	}
 }

@@ -55,10 +55,14 @@ func (r *round) stays(i int) bool {
 
 // integrated is the volume that the last evaluation has found for a kernel, from as many rows and
 // inducing inputs and about the mode that it has now, of the same density: what a local
-// ELBO moves by with other settings, or rows weighed in another way, is more than sameNats.
+// ELBO moves by with other settings, or rows weighed in another way, is more than sameNats. What was found
+// while a space grew is rough, and not enough once it has grown.
 func (r *round) integrated(i int) (volume float64, ok bool) {
 	const sameNats = 1e-3
 	k := r.kernels[i]
+	if r.expansion.grammar != nil && !r.growing() {
+		return 0, false
+	}
 	if len(k.modes) == 0 || len(k.past) == 0 || k.state == nil || k.past[0].evaluation+1 != r.number ||
 		k.past[0].rows != r.n || k.past[0].inducing != r.m || !slices.Equal(k.modes[0].X, k.state.Free) {
 		return 0, false
@@ -124,7 +128,6 @@ func (r *round) integrate(ctx context.Context) error {
 			known.Modes = append(known.Modes, m)
 		}
 		tasks[i].Integrated, tasks[i].Again = r.integrated(tasks[i].Kernel)
-		tasks[i].Again = tasks[i].Again && (r.growing() || r.expansion.grammar == nil)
 	}
 	// Where all kernels are searched for again with more inducing inputs, or the space still grows, a rough
 	// estimate does until then.

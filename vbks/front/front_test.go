@@ -160,3 +160,23 @@ func TestGrowthEnds(t *testing.T) {
 		}
 	}
 }
+
+// Who is about to be compared in a way that says more may come again, but for what cannot be computed; what was known stays.
+func TestAgain(t *testing.T) {
+	g := grammar(t)
+	space := []Kernel{{Expr: parse(t, "SE"), Compared: true, Score: -40, Leads: true}}
+	before := Tried{"RQ": 100, "LIN": 30, "PER": Forever}
+	after := before.Again(101)
+	for _, c := range []struct {
+		tried Tried
+		rq    bool
+	}{{before, false}, {after, true}} {
+		ids := entered(c.tried.Next(g, space, 101, 101, 40))
+		if slices.Contains(ids, "RQ") != c.rq || !slices.Contains(ids, "LIN") || slices.Contains(ids, "PER") {
+			t.Errorf("of %v %v enter", c.tried, ids)
+		}
+	}
+	if before["RQ"] != 100 || len(after) != 3 || Tried(nil).Again(5) != nil {
+		t.Errorf("%v, %v", before, after)
+	}
+}
