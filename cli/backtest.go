@@ -140,7 +140,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, name string) (err error) {
 	result, err := work.Run(ctx, func(s *backtest.Series, origin int) {
 		done++
 		at := fmt.Sprintf("origin %d of %d", origin, len(s.Train))
-		if origin == 0 {
+		if origin == backtest.BeyondEnd {
 			at = "beyond the end"
 		}
 		say(fmt.Sprintf("%s, %s: %d of %d runs", s.Name, at, done, all))

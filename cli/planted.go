@@ -35,7 +35,8 @@ func newPlanted() *cobra.Command {
 			"the kernel that leads in the end with that of the planted one: exact, with all of k(X,X), climbed to its mode, of the planted one " +
 			"from the hyperparameters that the data were drawn with, and with the volume of that mode. Within a nat, or above, it is found: the " +
 			"data do not tell the two apart, or prefer the other.\n\n" +
-			"Beside it three other searches train one kernel after the other on the same rows, until one is as good, there is no more to try, or " +
+			"Beside it, but with --alone, three other searches train one kernel after the other on the same rows, until one is as good, there is " +
+			"no more to try, or " +
 			"they have trained twice as many kernels as growth had tried when its leader came: kernels at random, greedy compositional search " +
 			"(CKS) and Bayesian optimisation with distances between kernels, whose candidates are neighbours of the best and some at random. They " +
 			"have the same evidence of each kernel; hyperparameters are searched on the bound with 256 inducing inputs, or sparse.inducing.\n\n" +
@@ -100,16 +101,17 @@ func (f *plantedFlags) run(cmd *cobra.Command) error {
 	if lanes == 0 {
 		lanes = runtime.GOMAXPROCS(0)
 	}
+	flags := map[string]string{"--base": p.Names(), "--leaves": f.leaves, "--rows": f.rows, "--seeds": f.seeds}
+	if f.alone {
+		flags["--alone"] = "yes"
+	}
 	sink := &plantedSink{w: cmd.OutOrStdout(), json: f.json}
 	s := bySeed[*study.PlantedRow]{
 		title: p.Names(), seeds: seeds, out: f.out, quiet: f.quiet, first: &p.Config, crew: &f.clusterFlags,
-		asked: series.Asked{What: "study of planted kernels", Configs: map[string]string{"": p.Config.TOML()}, Flags: map[string]string{
-			"--base": p.Names(), "--leaves": f.leaves, "--rows": f.rows, "--seeds": f.seeds,
-			"--alone": fmt.Sprint(f.alone),
-		}},
-		open: func(dir *inside.Dir) (seedTable[*study.PlantedRow], error) { return study.OpenPlanted(dir) },
-		some: func(row *study.PlantedRow) bool { return row != nil },
-		here: func(ctx context.Context, seed uint64) (*study.PlantedRow, error) { return p.Run(ctx, seed, lanes) }, by: p.RunBy,
+		asked: series.Asked{What: "study of planted kernels", Configs: map[string]string{"": p.Config.TOML()}, Flags: flags},
+		open:  func(dir *inside.Dir) (seedTable[*study.PlantedRow], error) { return study.OpenPlanted(dir) },
+		some:  func(row *study.PlantedRow) bool { return row != nil },
+		here:  func(ctx context.Context, seed uint64) (*study.PlantedRow, error) { return p.Run(ctx, seed, lanes) }, by: p.RunBy,
 		sink: sink, end: func(all []*study.PlantedRow) error { return sink.end(study.SummarisePlanted(p.Names(), all)) },
 	}
 	return s.run(cmd)

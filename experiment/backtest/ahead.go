@@ -17,8 +17,8 @@ import (
 	"example.com/kestrel/experiment/series"
 )
 
-// beyondEnd is the origin behind which nothing is known yet: the end of the series.
-const beyondEnd = 0
+// BeyondEnd is the origin behind which nothing is known yet: the end of the series.
+const BeyondEnd = 0
 
 // errUneven is why nothing is forecast where it would have to be guessed when.
 var errUneven = errors.New("its steps are uneven, so that it cannot be told which inputs come behind its last row")
@@ -32,7 +32,7 @@ func (s *Series) ahead(ctx context.Context, c *config.Config, horizon int) ([]Ro
 	}
 	rows, to := make([]Row, horizon), make([]*Row, horizon)
 	for i := range rows {
-		rows[i] = Row{Series: s.Name, Origin: beyondEnd, Step: i + 1, Y: math.NaN(), Method: Kestrel}
+		rows[i] = Row{Series: s.Name, Origin: BeyondEnd, Step: i + 1, Y: math.NaN(), Method: Kestrel}
 		to[i] = &rows[i]
 	}
 	points, err := beyond(w, horizon)
@@ -96,7 +96,7 @@ func (r *Row) aheadCells() []string {
 func readAhead(cells []string) (Row, error) {
 	p := series.Cells{Cells: cells}
 	r := Row{
-		Series: series.Text(cells[0]), Origin: beyondEnd, Step: p.Whole(1), X: series.Text(cells[2]), Y: math.NaN(), Method: Kestrel,
+		Series: series.Text(cells[0]), Origin: BeyondEnd, Step: p.Whole(1), X: series.Text(cells[2]), Y: math.NaN(), Method: Kestrel,
 		Leader: series.Text(cells[3]), Mean: float64(p.Number(4)),
 	}
 	for i := range r.Q {

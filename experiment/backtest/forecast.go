@@ -22,7 +22,7 @@ import (
 
 // from makes the forecasts of a series from an origin, or beyond its end.
 func (s *Series) from(ctx context.Context, c *config.Config, origin, horizon int) ([]Row, error) {
-	if origin == beyondEnd {
+	if origin == BeyondEnd {
 		return s.ahead(ctx, c, horizon)
 	}
 	return s.forecasts(ctx, c, origin, horizon)

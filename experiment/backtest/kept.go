@@ -17,7 +17,7 @@ type form struct {
 
 // formOf is the form of the forecasts from an origin, or beyond the end.
 func formOf(origin int) form {
-	if origin == beyondEnd {
+	if origin == BeyondEnd {
 		return form{[]string{Kestrel}, len(aheadColumns("")), (*Row).aheadCells, readAhead}
 	}
 	return form{Methods(), len(columns()), (*Row).cells, readRow}
@@ -50,9 +50,9 @@ type kept struct {
 // keep lists the tables that a backtest needs.
 func (b *Backtest) keep() {
 	for _, t := range b.tasks() {
-		if t.origin == beyondEnd && b.ahead == nil {
-			b.ahead = &kept{form: formOf(beyondEnd), name: record.AheadFile, columns: aheadColumns(b.input)}
-		} else if t.origin != beyondEnd && b.past == nil {
+		if t.origin == BeyondEnd && b.ahead == nil {
+			b.ahead = &kept{form: formOf(BeyondEnd), name: record.AheadFile, columns: aheadColumns(b.input)}
+		} else if t.origin != BeyondEnd && b.past == nil {
 			b.past = &kept{form: formOf(t.origin), name: record.ForecastsFile, columns: columns()}
 		}
 	}
@@ -70,7 +70,7 @@ func (b *Backtest) tables() (all []*kept) {
 
 // tableOf is where the forecasts of a task stand.
 func (b *Backtest) tableOf(t task) *kept {
-	if t.origin == beyondEnd {
+	if t.origin == BeyondEnd {
 		return b.ahead
 	}
 	return b.past

@@ -52,7 +52,7 @@ type Backtest struct {
 // task is an origin of a series to be forecast from, or its end.
 type task struct {
 	series int // in Series
-	origin int // counted from the last one, 1; beyondEnd
+	origin int // counted from the last one, 1; BeyondEnd
 }
 
 // Begin loads the series of a config and finds their origins, in a directory that is
@@ -157,7 +157,7 @@ func (b *Backtest) tasks() (all []task) {
 			all = append(all, task{i, k})
 		}
 		if b.Ahead {
-			all = append(all, task{i, beyondEnd})
+			all = append(all, task{i, BeyondEnd})
 		}
 	}
 	return all
@@ -165,7 +165,7 @@ func (b *Backtest) tasks() (all []task) {
 
 // has reports whether there is such an origin, or such an end to be forecast beyond.
 func (p Plan) has(s *Series, origin int) bool {
-	return origin == beyondEnd && p.Ahead || origin >= 1 && origin <= len(s.Train)
+	return origin == BeyondEnd && p.Ahead || origin >= 1 && origin <= len(s.Train)
 }
 
 func (b *Backtest) has(t task) bool { return b.Plan.has(b.Series[t.series], t.origin) }
@@ -181,7 +181,7 @@ func (b *Backtest) Close() error { return errors.Join(b.closeTables(), b.dir.Clo
 
 // Run makes the forecasts that are missing, as many origins at once as there are
 // cores, each on so many of them as are left, and writes the tables. made is told each
-// that is done, the end of a series as origin 0. When ctx ends those that are done are kept, and the error is its
+// that is done, the end of a series as BeyondEnd. When ctx ends those that are done are kept, and the error is its
 // cause.
 func (b *Backtest) Run(ctx context.Context, made func(s *Series, origin int)) (*Result, error) {
 	var todo []task

@@ -56,7 +56,7 @@ type Series struct {
 
 // rowsBefore counts the rows before an origin; all are before the end.
 func (s *Series) rowsBefore(origin int) int {
-	if origin == beyondEnd {
+	if origin == BeyondEnd {
 		return s.data.N()
 	}
 	return s.Train[len(s.Train)-origin]

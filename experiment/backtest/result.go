@@ -56,7 +56,7 @@ func newResult(p Plan, rows []Row) (r *Result, err error) {
 func (b *Backtest) conclude() (*Result, error) {
 	var rows, beyond []Row
 	for _, t := range b.tasks() {
-		if t.origin == beyondEnd {
+		if t.origin == BeyondEnd {
 			beyond = append(beyond, b.known[t]...)
 		} else {
 			rows = append(rows, b.known[t]...)

@@ -41,7 +41,7 @@ const (
 // not, numbers are NaN and Why says why.
 type Row struct {
 	Series string
-	Origin int     // counted from the last one, 1; beyondEnd
+	Origin int     // counted from the last one, 1; BeyondEnd
 	Train  int     // rows before it
 	Season int     // in steps; 1: none is known
 	Scale  float64 // of MASE; NaN: there is none

@@ -52,7 +52,7 @@ func TestForecastsThatAreNone(t *testing.T) {
 	must.OK(t, err)
 	defer b.Close()
 	for _, text := range []string{"", "a\n", "a,b\n\"", "long,1\n"} {
-		for _, origin := range []int{1, beyondEnd} {
+		for _, origin := range []int{1, BeyondEnd} {
 			if rows, err := b.rowsOf([]byte(text), task{0, origin}); err == nil {
 				t.Errorf("%q is %v", text, rows)
 			}
