@@ -73,7 +73,7 @@ type Hub struct {
 	workers    map[string]*WorkerInfo
 	lost       map[string]bool
 	blame      map[int]map[string]bool // by unit, workers that were lost while they had it
-	home       map[int]string          // worker that has a kernel's state, by place in the space
+	home       map[string]string       // worker that has a kernel's state, by the kernel's id
 	rate       map[string]float64      // seconds for a cost, by phase
 	heavy      bool                    // states are not in the messages
 	number     int                     // of the last phase
@@ -130,7 +130,7 @@ func Serve(ctx context.Context, t *vbks.Trainer, o Options) (*Hub, error) {
 // offer names that.
 func serve(ctx context.Context, o Options, offer welcome, foundation []byte, shelved func(string) []byte) (h *Hub, err error) {
 	h = &Hub{id: nuid.Next(), o: o, offer: offer, shelved: shelved, left: func() {}, workers: map[string]*WorkerInfo{},
-		lost: map[string]bool{}, blame: map[int]map[string]bool{}, home: map[int]string{},
+		lost: map[string]bool{}, blame: map[int]map[string]bool{}, home: map[string]string{},
 		rate: map[string]float64{}, results: make(chan *outcome, 64), back: make(chan struct{}, 1), broken: make(chan error, 1),
 		events: make(chan func(), 1024)}
 	if o.Owner != nil {
@@ -401,7 +401,7 @@ func (h *Hub) seen(b *beat) {
 func (h *Hub) forget(w *WorkerInfo) {
 	delete(h.workers, w.ID)
 	h.lost[w.ID] = true
-	maps.DeleteFunc(h.home, func(_ int, id string) bool { return id == w.ID })
+	maps.DeleteFunc(h.home, func(_, id string) bool { return id == w.ID })
 	w.Of = len(h.workers)
 	info := *w
 	h.later(func() { h.o.Lost(info) })

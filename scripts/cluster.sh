@@ -40,6 +40,9 @@ for optimizer in collapsed natural adam; do
 	done
 done
 variants+=("$short --set optimise.optimizer=natural --set schedule.batch=64 --set sparse.inducing=72")
+for optimizer in collapsed natural; do
+	variants+=("$short --set optimise.optimizer=$optimizer --set kernels.grow=true --set kernels.grow_leaves=2 --set kernels.grow_live=8")
+done
 # Phases that they have.
 phases=(
 	"optimise transplants integrals_over_hyperparameters evidence predict"
@@ -48,6 +51,8 @@ phases=(
 	"optimise transplants learn predict"
 	"optimise transplants learn predict"
 	"optimise transplants learn predict"
+	"optimise transplants tune learn evidence predict"
+	"optimise transplants integrals_over_hyperparameters evidence predict"
 	"optimise transplants tune learn evidence predict"
 )
 references

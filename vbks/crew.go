@@ -46,6 +46,7 @@ type header struct {
 	Scout    []float64 // its inducing inputs; nil: those of the run
 	Counts   []float64 // weights of the rows that are known; nil: all are 1
 	Noise    noise.Model
+	Kernels  []string // ids, of a space that grows or has grown; nil: those of the foundation
 }
 
 // shelved says that a state is not in a message but lies under a name.
@@ -97,15 +98,21 @@ func (p *Phase) Header() (header []byte, name string) {
 }
 
 func (t *Trainer) header(o *order) *header {
-	return &header{Order: *o, Settings: t.settings, Rows: t.data.Rows(), Z: t.inducing, Searches: t.scout != nil, Scout: t.scouted,
+	h := &header{Order: *o, Settings: t.settings, Rows: t.data.Rows(), Z: t.inducing, Searches: t.scout != nil, Scout: t.scouted,
 		Counts: t.weighing.weights, Noise: t.weighing.model}
+	if t.expansion.grammar != nil {
+		for _, k := range t.kernels {
+			h.Kernels = append(h.Kernels, k.id)
+		}
+	}
+	return h
 }
 
 // Len is the number of tasks.
 func (p *Phase) Len() int { return len(p.tasks) }
 
-// Kernel returns the place in the space of a task's kernel.
-func (p *Phase) Kernel(i int) int { return p.tasks[i].Kernel }
+// Kernel returns the id of a task's kernel.
+func (p *Phase) Kernel(i int) string { return p.round.kernels[p.tasks[i].Kernel].id }
 
 // Cost ranks tasks by what they take.
 func (p *Phase) Cost(i int) float64 { return cost.Search(p.round.kernels[p.tasks[i].Kernel].program) }
@@ -199,10 +206,6 @@ const mostSent = 1 << 18
 // to have all come back.
 func (o *order) sent() bool { return o.Phase != phaseFreeze && len(o.X) <= mostSent }
 
-// founded reports whether the kernels are those that other machines have. Those that have come
-// later are not: what needs them is done here.
-func (t *Trainer) founded() bool { return t.expansion.grammar == nil }
-
 // Sweep returns the names of states that nothing of the run rests on any more, and
 // forgets them.
 func (p *Phase) Sweep() []string {
@@ -234,12 +237,13 @@ func (t *Trainer) Shelved(name string) []byte {
 	return wire.Encode(st)
 }
 
-// Foundation encodes what a site is made of: all rows, the kernel space and the settings.
+// Foundation encodes what a site is made of: all rows, the kernel space that the run began with
+// and the settings.
 func (t *Trainer) Foundation() []byte {
 	f := foundation{Training: t.all, Columns: t.columns, Settings: t.settings}
 	f.Training.Begin = t.data.Rows()
-	for i, c := range t.space {
-		f.Space = append(f.Space, t.kernels[i].id)
+	for _, c := range t.space {
+		f.Space = append(f.Space, c.Expr.Canonical().ID())
 		f.Weights, f.Known = append(f.Weights, c.Weight), append(f.Known, c.Known)
 	}
 	return wire.Encode(&f)

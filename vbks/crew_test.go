@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -89,6 +90,11 @@ func (f *remotes) Each(ctx context.Context, p *Phase) error {
 // crewed makes a trainer whose units so many sites do, with own its own one among them.
 func crewed(t *testing.T, workers, size int, own bool, data Training, s Settings, exprs ...string) (*Trainer, *remotes) {
 	tr := trainerOn(t, 2, nil, data, s, exprs...)
+	return tr, crewOf(t, tr, workers, size, own)
+}
+
+// crewOf has so many sites do a trainer's units.
+func crewOf(t *testing.T, tr *Trainer, workers, size int, own bool) *remotes {
 	shelf := &shelves{of: map[string][]byte{}, t: tr}
 	f := &remotes{size: size, phases: map[string]int{}}
 	tr.SetCrew(f, shelf)
@@ -122,7 +128,7 @@ func crewed(t *testing.T, workers, size int, own bool, data Training, s Settings
 		}
 		f.sites = append(f.sites, site)
 	}
-	return tr, f
+	return f
 }
 
 // A run whose units machines do that are sent headers, foundations and tasks is the same
@@ -227,6 +233,62 @@ func TestCrewsResume(t *testing.T) {
 	}
 }
 
+// What a growing space needs machines compute as the run itself would, also where growth is ordered later and
+// where they join a run from a checkpoint whose kernels are not those of the foundation.
+func TestCrewsOfGrowingSpaces(t *testing.T) {
+	thorough.AnyInstructions(t)
+	slowWhenRacing(t)
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		data Training
+		set  func(*Settings)
+	}{
+		{"collapsed", trainingSeries(1, 60), func(s *Settings) { s.Evidence = drawsEvidence }},
+		{"natural", trainingSeries(1, 60), func(s *Settings) { s.Optimizer = "natural" }},
+		{"more inducing inputs", fastSeries(), func(s *Settings) { s.Inducing, s.FirstInducing, s.Growth.Live = 0, 4, 10 }},
+		{"by order", trainingSeries(1, 60), func(s *Settings) { s.Growth.On = false }},
+	} {
+		s := growingSettings("collapsed")
+		s.Growth.Leaves, s.Starts = 2, 1
+		c.set(&s)
+		order := func(tr *Trainer, i int) {
+			if i == 1 && !s.Growth.On {
+				if err := tr.Reoptimize(Change{Grow: GrowOn}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		here := trainerOn(t, 2, nil, c.data, s, growingFrom...)
+		tr, crew := crewed(t, 2, 2, true, c.data, s, growingFrom...)
+		came, i, phases := 0, 0, map[string]int(nil)
+		for ; !here.Done(); i++ {
+			order(here, i)
+			order(tr, i)
+			want := next(t, here)
+			if got := next(t, tr); !reflect.DeepEqual(got, want) {
+				t.Fatalf("%s, evaluation %d: another one%s", c.name, want.Index, firstDifference([]Evaluation{*got}, []Evaluation{*want}))
+			}
+			if came += len(want.Entered); i != 3 {
+				continue
+			}
+			tr = resumedGrowing(t, tr, s)
+			f, err := wire.Decode[foundation](tr.Foundation())
+			if err != nil || !slices.Equal(f.Space, growingFrom) {
+				t.Errorf("%s: the foundation's kernels are %v (%v)", c.name, f.Space, err)
+			}
+			phases = crew.phases
+			crew = crewOf(t, tr, 3, 1, false)
+		}
+		if !reflect.DeepEqual(tr.Checkpoint(), here.Checkpoint()) {
+			t.Errorf("%s: something else is learned", c.name)
+		}
+		if i < 5 || came < 6 || phases[string(phaseSearch)] < 4 || crew.phases[string(phaseSearch)] < i-4 {
+			t.Errorf("%s: %d evaluations, %d kernels came, phases %v, then %v", c.name, i, came, phases, crew.phases)
+		}
+	}
+}
+
 // What does not belong to a phase is refused, and nothing of it is kept.
 func TestForeignReportsAreRefused(t *testing.T) {
 	data, s := trainingSeries(35, 40), quickSettings("collapsed")
@@ -259,7 +321,7 @@ func TestForeignReportsAreRefused(t *testing.T) {
 			if _, err := site.Do(ctx, 0, foreign); !errors.Is(err, wire.ErrDamaged) {
 				t.Errorf("a unit of another header: %v", err)
 			}
-			if p.done != 0 || p.round.outcomes[p.Kernel(0)].Best.X != nil {
+			if p.done != 0 || p.round.outcomes[p.tasks[0].Kernel].Best.X != nil {
 				t.Error("something of it was kept")
 			}
 			p.Fail(0, "three workers went down with it")

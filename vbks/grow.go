@@ -483,17 +483,11 @@ func (l *loader) expansion(t *Trainer, ids []string) {
 	}
 	space := make([]Candidate, len(ids))
 	for i, id := range ids {
-		at := slices.IndexFunc(t.space, func(c Candidate) bool { return c.Expr.ID() == id })
-		if at >= 0 {
-			space[i] = t.space[at]
-			continue
-		}
-		e, err := kernelspace.Parse(id)
-		if err != nil {
+		var err error
+		if space[i], err = t.candidate(id); err != nil {
 			l.fail("array kernels: number %d: %v", i+1, err)
 			return
 		}
-		space[i] = Candidate{Expr: e}
 	}
 	kernels, err := t.compile(space)
 	if err != nil {
@@ -502,6 +496,15 @@ func (l *loader) expansion(t *Trainer, ids []string) {
 	}
 	t.kernels = kernels
 	t.assume(kernels)
+}
+
+// candidate is that of the space that the run began with, or one that has come since.
+func (t *Trainer) candidate(id string) (Candidate, error) {
+	if at := slices.IndexFunc(t.space, func(c Candidate) bool { return c.Expr.ID() == id }); at >= 0 {
+		return t.space[at], nil
+	}
+	e, err := kernelspace.Parse(id)
+	return Candidate{Expr: e}, err
 }
 
 // late divides the live kernels into those that came after the first evaluation and have no

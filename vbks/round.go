@@ -188,7 +188,7 @@ func (r *round) due() bool {
 func (r *round) each(ctx context.Context, o *order, tasks []task) error {
 	p := &Phase{Name: string(o.Phase), round: r, order: o, tasks: tasks}
 	r.queue(tasks)
-	if r.crew != nil && len(tasks) > 0 && o.sent() && r.founded() {
+	if r.crew != nil && len(tasks) > 0 && o.sent() {
 		return r.crew.Each(ctx, p)
 	}
 	return lanes{}.Each(ctx, p)

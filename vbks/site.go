@@ -157,6 +157,11 @@ func (t *Trainer) standAs(h *header) (err error) {
 			return err
 		}
 	}
+	if h.Kernels != nil {
+		if err := t.have(h.Kernels); err != nil {
+			return err
+		}
+	}
 	if p := h.Order.Phase; p == phaseSearch || p == phaseTransplant || p == phaseHear {
 		t.readyDrawer()
 		t.drawer.Inducing = t.m
@@ -175,6 +180,40 @@ func (t *Trainer) standAs(h *header) (err error) {
 		w.bound = nil
 	}
 	return t.searchWorkers()
+}
+
+// have makes the kernels those of these ids: what is there stays, what is new is compiled.
+func (t *Trainer) have(ids []string) error {
+	if slices.EqualFunc(t.kernels, ids, func(k *kernel, id string) bool { return k.id == id }) {
+		return nil
+	}
+	there := map[string]*kernel{}
+	for _, k := range t.kernels {
+		there[k.id] = k
+	}
+	kernels := make([]*kernel, len(ids))
+	for i, id := range ids {
+		if kernels[i] = there[id]; kernels[i] != nil {
+			continue
+		}
+		c, err := t.candidate(id)
+		if err != nil {
+			return err
+		}
+		k, err := t.compile([]Candidate{c})
+		if err != nil {
+			return err
+		}
+		if kernels[i] = k[0]; k[0].id != id {
+			return fmt.Errorf("kernel %s reads as %s", id, k[0].id)
+		}
+	}
+	t.kernels = kernels
+	t.relate()
+	if len(t.workers) > 0 && t.mostParams() > t.workers[0].group.params {
+		return t.makeWorkers()
+	}
+	return nil
 }
 
 // sameNumbers reports whether numbers are equal, and nil only nil.

@@ -149,11 +149,7 @@ func (t *Trainer) settle(err error) error {
 // those that there were are given up before, so that their memory is free.
 func (t *Trainer) newWorkers() error {
 	t.workers = nil
-	params := 1
-	for _, k := range t.kernels {
-		params = max(params, len(k.program.Params)+1)
-	}
-	params = max(params, t.expansion.params+1)
+	params := t.mostParams()
 	searched := t.scout
 	if t.optimizer.bounded() { // predictions need the bound, too
 		searched = &t.common
@@ -183,6 +179,15 @@ func (t *Trainer) newWorkers() error {
 	}
 	t.workers = workers
 	return nil
+}
+
+// mostParams is how many raw parameters, and the noise, a kernel has at most that there is or may come.
+func (t *Trainer) mostParams() int {
+	n := t.expansion.params
+	for _, k := range t.kernels {
+		n = max(n, len(k.program.Params))
+	}
+	return n + 1
 }
 
 // lose takes a lane out of use, for good.
