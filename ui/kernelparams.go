@@ -7,6 +7,7 @@ import (
 
 	"example.com/kestrel/experiment/finding"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/format"
 	"example.com/kestrel/ui/plot"
@@ -88,6 +89,9 @@ func (v *kernelView) params(id string) []paramRow {
 				row.factor = "± " + v.b.lengthText(p, amount)
 			}
 		}
+		if low, high, ok := k.Fit.Between(i); ok {
+			row.factor = v.between(p, row.unit, low, high)
+		}
 		noise := i == len(info.Params)-1
 		if noise {
 			row.name = "noise variance"
@@ -107,6 +111,17 @@ func (v *kernelView) params(id string) []paramRow {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// between writes what a hyperparameter that is told in a unit lies between.
+func (v *kernelView) between(p *record.ParamInfo, unit string, low, high float64) string {
+	low, high = words.Ends(low, high)
+	from, fromUnit, _ := v.b.forPeople(p, low)
+	to, toUnit, _ := v.b.forPeople(p, high)
+	if fromUnit != toUnit || toUnit != unit {
+		from, to = strings.TrimSpace(from+" "+fromUnit), strings.TrimSpace(to+" "+toUnit)
+	}
+	return "(" + from + " to " + to + ")"
 }
 
 // factorText writes a standard deviation of a logarithm as a factor, or where

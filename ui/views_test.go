@@ -213,7 +213,9 @@ func TestKernelViewShowsTheEvent(t *testing.T) {
 	leader, k := e.Leader(), &e.Kernels[5]
 	leader.Fit.ELBO = -100
 	*k.Fit = record.Fit{Posterior: .1234, Bayes: .0456, ELBO: -123.456, SE: 2.5, Rank: k.Fit.Rank, Source: "SE*LIN",
-		Params: []files.Number{1234.5678, 2, 3, 0.0625}, SD: []files.Number{.5, 0, .02, .4}}
+		Params: []files.Number{1234.5678, 2, 3, 0.0625}, SD: []files.Number{.5, 0, .02, .4},
+		Low:  []files.Number{files.Number(math.NaN()), 1.5, files.Number(math.NaN()), files.Number(math.NaN())},
+		High: []files.Number{files.Number(math.NaN()), 2.75, files.Number(math.NaN()), files.Number(math.NaN())}}
 	b := testApp(t, 160, 40, events).bench
 	info := &b.hist.Start.Kernels[5]
 	info.Params = []record.ParamInfo{{Name: "PER.period", Column: "x", Unit: "m"}, {Name: "SE.variance", Unit: "K²"},
@@ -226,6 +228,7 @@ func TestKernelViewShowsTheEvent(t *testing.T) {
 	mustShow(t, screen, info.Name, fmt.Sprintf("#%d of 12", k.Fit.Rank),
 		"q* .12", "Bayes .05", "gap −23.5 ±2.50 nats", "local ELBO −123.46", "the solution of SE*LIN", // −123.456 + 100
 		"1234.6 m", "×÷1.65", "±2 %", // exp(.5) = 1.6487
+		"(1.5 to 2.75)",
 		"0.0625 K²", "noise sd", "0.25 K", "×÷1.22", // √0.0625; half of .4 in the logarithm: exp(.2) = 1.2214
 		"LIN.centre", "−7.25 m", "fixed")
 	// Narrow as it may be, name and value are there.

@@ -164,6 +164,7 @@ type KernelResult struct {
 	Gain                       float64      // that is still expected of its hyperparameters, nats; -1 where nothing says
 	Flags                      []Flag       // what its user should look at
 	Noise                      float64      // σ_n² of the standardised targets
+	NoiseBetween               [2]float64   // as ParamValue.Between
 	Source                     string       // where the solution came from: "last", "fresh", "SE*LIN" (a transplant)
 }
 
@@ -177,6 +178,8 @@ type ParamValue struct {
 	kernelspace.Param
 	Value float64 // positive: a variance, a length, a period, or a shape
 	SD    float64 // of its logarithm under q(θ); 0 for point estimates
+	// Between is what it lies between with 95 % of the belief, where that was integrated by draws; else 0 and 0.
+	Between [2]float64
 }
 
 // Progress is told between evaluations, from the worker goroutines.

@@ -47,6 +47,7 @@ func (r *round) commit(ctx context.Context) (undo func(), err error) {
 			k.heard = f.Heard
 		}
 		k.volume, k.crude = f.Volume.Nats, r.settings.laplace() && !f.Volume.Known
+		k.between = [2][]float64{f.Volume.Low, f.Volume.High}
 		if f.Chosen {
 			k.modes = f.Modes
 		}
@@ -235,7 +236,7 @@ func (t *Trainer) report(q *belief.Belief) *Evaluation {
 				res.ELBORows = len(k.terms)
 			}
 			res.Evidence = k.bounds
-			res.Params, res.Noise = t.values(k)
+			res.Params, res.Noise, res.NoiseBetween = t.values(k)
 			res.Gain, res.Flags = k.gain, t.flags(k)
 		case k.status == Live:
 			res.Status, res.Reason = Pruned, "restored: takes part from the next evaluation on"
@@ -293,9 +294,9 @@ func ranked(kernels []*KernelResult, resolution, scale float64) []int {
 }
 
 // values lists a kernel's hyperparameters.
-func (t *Trainer) values(k *kernel) ([]ParamValue, float64) {
+func (t *Trainer) values(k *kernel) (out []ParamValue, noise float64, noiseBetween [2]float64) {
 	raw, noise := params.Raw(k.program, k.state.Free, t.floor)
-	out := make([]ParamValue, len(raw))
+	out = make([]ParamValue, len(raw))
 	for i, p := range k.program.Params {
 		out[i] = ParamValue{Param: p, Value: raw[i]}
 	}
@@ -310,7 +311,15 @@ func (t *Trainer) values(k *kernel) ([]ParamValue, float64) {
 			out[i].SD = math.Sqrt(v) * out[i].Known.Slope(math.Log(raw[i]))
 		}
 	}
-	return out, noise
+	if k.between[0] != nil {
+		low, least := params.Raw(k.program, k.between[0], t.floor)
+		high, most := params.Raw(k.program, k.between[1], t.floor)
+		noiseBetween = [2]float64{least, most}
+		for _, i := range k.program.Free {
+			out[i].Between = [2]float64{low[i], high[i]}
+		}
+	}
+	return out, noise, noiseBetween
 }
 
 // negligible counts, for every live kernel, the evaluations in which its mass

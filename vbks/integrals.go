@@ -141,7 +141,7 @@ func (u *unit) unchanged(tops []float64) []bool {
 		}
 		modes[0].Chol, modes[0].Volume = f.Modes[first].Chol, f.Modes[first].Volume
 		f.Modes, f.Chosen = modes[:min(mostModes, len(modes))], true
-		f.Volume = laplace.Volume{Nats: t.Integrated, Known: true}
+		f.Volume = t.Integrated
 		out[i] = true
 	}
 	return out
@@ -458,7 +458,7 @@ func (g *integrating) draw() (poor []bool, err error) {
 		n := integrals[j]
 		poor[i] = g.stand > 0 && !(n.Draws >= standLeast)
 		if f := &g.outcomes[i]; !math.IsNaN(n.Nats) {
-			f.Volume = laplace.Volume{Nats: n.Nats - f.Best.Value, Known: true}
+			f.Volume = laplace.Volume{Nats: n.Nats - f.Best.Value, Known: true, Low: n.Low, High: n.High}
 		}
 	}
 	return poor, nil

@@ -98,24 +98,25 @@ type Trainer struct {
 type kernel struct {
 	*model
 
-	status Status
-	reason string
-	source string
-	rows   int        // seen when its local ELBO was estimated
-	state  *State     // nil before the first evaluation
-	elbo   float64    // local ELBO at the last evaluation
-	terms  []float64  // its terms row by row on the common subsample; nil if all rows were used
-	gain   float64    // that is still expected of its hyperparameters, nats; gainUnknown where nothing says
-	volume float64    // log volume of the mode, nats, where the belief counts it
-	crude  bool       // no curvature could be had: its volume is the prior's
-	bounds *Evidence  // on the log evidence at its hyperparameters; nil where only an estimate is known
-	low    int        // consecutive evaluations below the mass for pruning
-	past   []pastELBO // the last ones, of the present first
-	ends   []rungEnd  // of the rungs that it has taken part in and the run has left, oldest first
-	heard  solution   // where all rows come next, early: what its noise is as a rough function
-	left   int        // inducing inputs of the rung that it was left out of, until it takes part again; 0: it was not
-	modes  []solution // of its density, as far as they have been looked for; the best first
-	spread spread     // of its hyperparameters, as predictions last needed it
+	status  Status
+	reason  string
+	source  string
+	rows    int          // seen when its local ELBO was estimated
+	state   *State       // nil before the first evaluation
+	elbo    float64      // local ELBO at the last evaluation
+	terms   []float64    // its terms row by row on the common subsample; nil if all rows were used
+	gain    float64      // that is still expected of its hyperparameters, nats; gainUnknown where nothing says
+	volume  float64      // log volume of the mode, nats, where the belief counts it
+	crude   bool         // no curvature could be had: its volume is the prior's
+	between [2][]float64 // of its free vector, entry by entry, where 95 % of the draws lie that its volume is by; else nil
+	bounds  *Evidence    // on the log evidence at its hyperparameters; nil where only an estimate is known
+	low     int          // consecutive evaluations below the mass for pruning
+	past    []pastELBO   // the last ones, of the present first
+	ends    []rungEnd    // of the rungs that it has taken part in and the run has left, oldest first
+	heard   solution     // where all rows come next, early: what its noise is as a rough function
+	left    int          // inducing inputs of the rung that it was left out of, until it takes part again; 0: it was not
+	modes   []solution   // of its density, as far as they have been looked for; the best first
+	spread  spread       // of its hyperparameters, as predictions last needed it
 }
 
 // spread is a kernel's Spread of an evaluation, with some number of inducing inputs.

@@ -102,7 +102,7 @@ type task struct {
 	Known  outcome // what the phases before have found out
 	Gifts  []gift  // transplants, hear: solutions of its kin to try
 	// Integrals: the volume that the last evaluation has found, if that may still hold.
-	Integrated float64
+	Integrated laplace.Volume
 	Again      bool
 	Brief      bool // integrals: not the foremost, sparing with values that are much work
 }

@@ -3,9 +3,12 @@ package vbks
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
 
 	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/kernelspace"
@@ -200,11 +203,24 @@ func TestDrawsAgainstPrior(t *testing.T) {
 
 // fromPrior is the log evidence by the mean likelihood of so many draws from the prior.
 func fromPrior(p *kernelspace.Program, pr prior, data Training, floor float64, draws int) (nats, se float64) {
+	_, logs := priorDraws(p, pr, data, floor, draws)
+	sum, square, top := 0.0, 0.0, slices.Max(logs)
+	for _, v := range logs {
+		w := math.Exp(v - top)
+		sum, square = sum+w, square+w*w
+	}
+	return top + math.Log(sum/float64(draws)), math.Sqrt(square) / sum
+}
+
+// priorDraws are so many draws of the free vector from the prior, with their log likelihoods.
+func priorDraws(p *kernelspace.Program, pr prior, data Training, floor float64, draws int) (frees [][]float64, logs []float64) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	n := len(data.Y)
-	logs := make([]float64, draws)
-	free, l, z := make([]float64, len(pr.mean)), make([]float64, n*n), make([]float64, n)
+	logs, frees = make([]float64, draws), make([][]float64, draws)
+	l, z := make([]float64, n*n), make([]float64, n)
 	for d := range logs {
+		free := make([]float64, len(pr.mean))
+		frees[d] = free
 		for i := range free {
 			free[i] = pr.mean[i] + rng.NormFloat64()/math.Sqrt(pr.prec[i])
 		}
@@ -236,12 +252,7 @@ func fromPrior(p *kernelspace.Program, pr prior, data Training, floor float64, d
 			logs[d] = math.Inf(-1)
 		}
 	}
-	sum, square, top := 0.0, 0.0, slices.Max(logs)
-	for _, v := range logs {
-		w := math.Exp(v - top)
-		sum, square = sum+w, square+w*w
-	}
-	return top + math.Log(sum/float64(draws)), math.Sqrt(square) / sum
+	return frees, logs
 }
 
 // laplaceOf is the evidence of SE by the curvature at its mode.
@@ -293,8 +304,10 @@ func TestIntegralsAreTakenOver(t *testing.T) {
 		next(t, tr)
 		const mark = 5
 		before := make([]float64, len(tr.kernels))
+		var between [][2][]float64
 		for i, k := range tr.kernels {
 			before[i] = k.volume
+			between = append(between, k.between)
 			k.volume += mark // what is taken over has it
 			if changed {
 				k.elbo += 0.01 // as if the rows had been weighed in another way
@@ -304,12 +317,59 @@ func TestIntegralsAreTakenOver(t *testing.T) {
 		for i, k := range next(t, tr).Kernels {
 			if math.Abs(k.Volume-before[i]-mark) < 1e-12 {
 				taken++
+				if got := tr.kernels[i].between; got[0] == nil || !reflect.DeepEqual(got, between[i]) {
+					t.Errorf("%s: between %v after %v", k.ID, got, between[i])
+				}
 			} else if math.Abs(k.Volume-before[i]) > 1 {
 				t.Errorf("%s: a volume of %.3f after %.3f", k.ID, k.Volume, before[i])
 			}
 		}
 		if taken > 0 == changed {
 			t.Errorf("of another density: %v; %d of %d integrals are taken over", changed, taken, len(before))
+		}
+	}
+}
+
+// What hyperparameters lie between with 95 % of the belief is what it is by plain draws from the prior, which know nothing
+// of modes: of a length, a place and the noise. A checkpoint has it, evaluations tell it as values.
+func TestIntervalsAgainstPrior(t *testing.T) {
+	thorough.AnyInstructions(t)
+	slowWhenRacing(t)
+	rng := rand.New(rand.NewPCG(8, 1))
+	data := Training{Dim: 1}
+	for range 24 {
+		x := 6 * rng.Float64()
+		data.X, data.Y = append(data.X, x), append(data.Y, 2*math.Copysign(1, x-2.5)+0.6*math.Sin(x)+0.4*rng.NormFloat64())
+	}
+	s := laplaceSettings(24)
+	s.Evidence, s.Bound = drawsEvidence, tightBound
+	tr := trainerOn(t, 1, nil, data, s, "SE", "CP(CONST,CONST)")
+	e := next(t, tr)
+	same(t, "intervals", resumed(t, tr, s), tr)
+	for i, k := range tr.kernels {
+		frees, logs := priorDraws(k.program, k.prior, data, tr.floor, 30_000)
+		top := slices.Max(logs)
+		for j := range k.prior.mean {
+			weights, xs := make([]float64, len(logs)), make([]float64, len(logs))
+			for d := range logs {
+				weights[d], xs[d] = math.Exp(logs[d]-top), frees[d][j]
+			}
+			stat.SortWeighted(xs, weights)
+			low, high := stat.Quantile(.025, stat.Empirical, xs, weights), stat.Quantile(.975, stat.Empirical, xs, weights)
+			got := [2]float64{k.between[0][j], k.between[1][j]}
+			t.Logf("%s, entry %d: %.2f to %.2f, by the prior %.2f to %.2f", k.id, j, got[0], got[1], low, high)
+			if math.Max(math.Abs(got[0]-low), math.Abs(got[1]-high)) > .25*(high-low) {
+				t.Errorf("%s, entry %d: %.2f to %.2f, by draws from the prior %.2f to %.2f", k.id, j, got[0], got[1], low, high)
+			}
+		}
+		r := &e.Kernels[i]
+		for j, at := range k.program.Free {
+			if v := r.Params[at]; math.Abs(math.Log(v.Between[0])-k.between[0][j])+math.Abs(math.Log(v.Between[1])-k.between[1][j]) > 1e-9 {
+				t.Errorf("%s.%s between %v", k.id, v.Name, v.Between)
+			}
+		}
+		if b := r.NoiseBetween; !(b[0] < r.Noise && r.Noise < b[1]) {
+			t.Errorf("%s: a noise of %g between %v", k.id, r.Noise, b)
 		}
 	}
 }

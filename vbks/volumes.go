@@ -38,9 +38,14 @@ func (r *round) keepVolumes() {
 			continue
 		}
 		if r.stays(i) {
-			f.Volume = laplace.Volume{Nats: k.volume, Known: true}
+			f.Volume = k.known()
 		}
 	}
+}
+
+// known is what the last evaluation has found of the volume of a kernel's mode.
+func (k *kernel) known() laplace.Volume {
+	return laplace.Volume{Nats: k.volume, Known: true, Low: k.between[0], High: k.between[1]}
 }
 
 // stays reports whether a kernel's mode is where it was at the last evaluation.
@@ -57,17 +62,17 @@ func (r *round) stays(i int) bool {
 // inducing inputs and about the mode that it has now, of the same density: what a local
 // ELBO moves by with other settings, or rows weighed in another way, is more than sameNats. What was found
 // while a space grew is rough, and not enough once it has grown.
-func (r *round) integrated(i int) (volume float64, ok bool) {
+func (r *round) integrated(i int) (v laplace.Volume, ok bool) {
 	const sameNats = 1e-3
 	k := r.kernels[i]
 	if r.expansion.grammar != nil && !r.growing() {
-		return 0, false
+		return v, false
 	}
 	if len(k.modes) == 0 || len(k.past) == 0 || k.state == nil || k.past[0].evaluation+1 != r.number ||
 		k.past[0].rows != r.n || k.past[0].inducing != r.m || !slices.Equal(k.modes[0].X, k.state.Free) {
-		return 0, false
+		return v, false
 	}
-	return k.volume, r.stays(i) && math.Abs(r.outcomes[i].ELBO-k.elbo) <= sameNats
+	return k.known(), r.stays(i) && math.Abs(r.outcomes[i].ELBO-k.elbo) <= sameNats
 }
 
 // integrates reports whether densities are integrated in this evaluation.

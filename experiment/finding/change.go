@@ -1,6 +1,7 @@
 package finding
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -13,26 +14,43 @@ import (
 func (w *speller) steps(c *kernelspace.Component) string {
 	var places []string
 	var last wordLeaf
-	var at []float64
-	slow := 0.0 // the widest
+	var at []int // hyperparameters
+	slow := 0.0  // the widest
 	for i := range c.Program.Instrs {
 		in := &c.Program.Instrs[i]
 		if in.Op == kernelspace.OpStep {
 			last = wordLeaf{Instr: in}
-			at = append(at, float64(w.values[c.Params[in.Off]]))
+			at = append(at, c.Params[in.Off])
 			slow = max(slow, float64(w.values[c.Params[in.Off+1]]))
 		}
 	}
-	slices.Sort(at)
+	slices.SortFunc(at, func(a, b int) int { return cmp.Compare(w.values[a], w.values[b]) })
 	by := w.stepSizes(c, len(at))
-	for i, v := range at {
-		places = append(places, "at "+w.day(last.Cols[0], v)+by[i])
+	for i, p := range at {
+		places = append(places, "at "+w.day(last.Cols[0], float64(w.values[p]))+w.between(last.Cols[0], p, w.day)+by[i])
 	}
 	how := "changes"
 	if stepWidths*slow < w.start.Inputs()[last.Cols[0]].Spacing {
 		how = "steps"
 	}
 	return "a level that " + how + w.where(&last) + " " + words.Join(places)
+}
+
+// between is what a place lies between with 95 % of the belief, "" where that is not known.
+func (w *speller) between(column, p int, write func(column int, v float64) string) string {
+	if w.fit == nil {
+		return ""
+	}
+	low, high, ok := w.fit.Between(p)
+	if !ok {
+		return ""
+	}
+	low, high = words.Ends(low, high)
+	from, to := write(column, low), write(column, high)
+	if from == to {
+		return ""
+	}
+	return ", with 95 % between " + from + " and " + to
 }
 
 // stepWidths widths are what three quarters of a change take.
@@ -57,7 +75,8 @@ func (w *speller) change(c *kernelspace.Component) string {
 	at, width := c.Params[step.Off], c.Params[step.Off+1]
 	column := w.start.Inputs()[step.Cols[0]].Name
 	before, after := c.Program.Branches()
-	return "a change at " + column + " = " + w.place(step.Cols[0], float64(w.values[at])) + ", over about " + w.quantities([]int{width}) +
+	return "a change at " + column + " = " + w.place(step.Cols[0], float64(w.values[at])) + w.between(step.Cols[0], at, w.place) +
+		", over about " + w.quantities([]int{width}) +
 		", from " + w.branch(c, before) + " to " + w.branch(c, after)
 }
 

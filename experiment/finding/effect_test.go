@@ -49,6 +49,12 @@ func TestSizes(t *testing.T) {
 	named := func(target string) []datasets.ColumnSummary {
 		return []datasets.ColumnSummary{days[0], {Name: target, Role: "target"}}
 	}
+	around := func(all ...record.Effect) func(*record.Standing, *record.Fit) {
+		return func(s *record.Standing, f *record.Fit) {
+			effects(all...)(s, f)
+			f.Low, f.High = []files.Number{497.2, .01, 1, 1, .5}, []files.Number{502.4, 2, 90, 90, 2}
+		}
+	}
 	perWeek := []files.Number{100, 1, 7, 0.01, 800, 4}
 	for _, c := range []struct {
 		what  string
@@ -83,6 +89,9 @@ func TestSizes(t *testing.T) {
 		{"a step, at once", scene{daily, "CP(CONST,CONST)", []files.Number{500, 0.1, 9, 9, 1}, 300, 400, nil, effects(
 			record.Effect{Kind: record.EffectChange, Part: "CP(CONST,CONST)", Column: "day", Mean: -31.2, SD: 2})},
 			"A level that steps at 2023-05-16 (31 kWh lower from then on) (CP(CONST, CONST))."},
+		{"a step, of which is known where", scene{daily, "CP(CONST,CONST)", []files.Number{500, 0.1, 9, 9, 1}, 300, 400, nil, around(
+			record.Effect{Kind: record.EffectChange, Part: "CP(CONST,CONST)", Column: "day", Mean: -31.2, SD: 2})},
+			"A level that steps at 2023-05-16, with 95 % between 2023-05-13 and 2023-05-18 (31 kWh lower from then on) (CP("},
 		{"two steps, not at once", scene{daily, "CP(CONST,CP(CONST,CONST))", []files.Number{500, 9, 9, 1000, 3, 9, 9, 1}, 300, 400, nil, effects(
 			record.Effect{Kind: record.EffectChange, Part: "CP(CONST,CP(CONST,CONST))", Column: "day", Mean: 8, SD: 2})},
 			"A level that changes at 2023-05-16 and at 2024-09-27 (ends 8 kWh higher than it began)"},

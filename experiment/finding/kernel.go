@@ -23,6 +23,7 @@ type speller struct {
 	line   bool           // a linear function of the inputs is added
 	brief  bool           // what it is and how long, not how large
 
+	fit     *record.Fit     // that the values are of, nil where only they are known
 	effects *record.Effects // of the kernel's components, nil where they are not known
 	shared  *shared         // by the kernels that are believed in, nil where that is not known
 	parts   []kernelspace.Component
@@ -35,10 +36,15 @@ type speller struct {
 // additive components one by one, with their scales in the units of the data,
 // and the noise. It is "" where the kernel cannot be taken apart.
 func Kernel(s *record.Start, o kernelspace.Options, info *record.KernelInfo, values []files.Number) string {
+	return inFull(s, o, info, values, nil)
+}
+
+func inFull(s *record.Start, o kernelspace.Options, info *record.KernelInfo, values []files.Number, fit *record.Fit) string {
 	w, components := newSpeller(s, o, info, values)
 	if w == nil {
 		return ""
 	}
+	w.fit = fit
 	line := "" // of a mean function, which stands behind the kernel's own
 	if w.line {
 		line = " It is added to a linear function of the inputs, which has been learned with it."
@@ -61,7 +67,7 @@ func InFull(s *record.Start, k *record.Kernel) string {
 	if at < 0 || k.Fit == nil {
 		return ""
 	}
-	return Kernel(s, options(s), &s.Kernels[at], k.Fit.Params)
+	return inFull(s, options(s), &s.Kernels[at], k.Fit.Params, k.Fit)
 }
 
 // newSpeller takes a kernel apart; it is nil where that cannot be done.

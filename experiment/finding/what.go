@@ -120,6 +120,7 @@ func shape(s *record.Start, k *record.Kernel, effects *record.Effects, common *s
 	if w == nil {
 		return ""
 	}
+	w.fit = k.Fit
 	w.detail, w.effects = how, effects // which tell, too, what is small or may be nothing
 	w.brief, w.shared = true, common
 	var patterns, rest, small []string

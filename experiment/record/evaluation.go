@@ -59,6 +59,19 @@ type Fit struct {
 	Flags     []vbks.Flag    `json:"flags,omitempty"` // what its user should look at
 	Params    []files.Number `json:"params"`          // in data units, as KernelInfo.Params
 	SD        []files.Number `json:"sd,omitempty"`    // of their logarithms, under q(log θ)
+	// Low and High are what each of Params lies between with 95 % of the belief, in data units, too, NaN of those
+	// fixed; nil where that was not integrated by draws.
+	Low  []files.Number `json:"low,omitempty"`
+	High []files.Number `json:"high,omitempty"`
+}
+
+// Between is what hyperparameter i lies between with 95 % of the belief; ok is false where that is not known.
+func (f *Fit) Between(i int) (low, high float64, ok bool) {
+	if i >= len(f.Low) || i >= len(f.High) {
+		return 0, 0, false
+	}
+	low, high = float64(f.Low[i]), float64(f.High[i])
+	return low, high, low <= high
 }
 
 // Point is what is believed of the local ELBOs as they are, without their errors.

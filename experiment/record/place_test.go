@@ -6,6 +6,7 @@ import (
 
 	"example.com/kestrel/datasets"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 // Places are told in data units and read back; what an sd of the logarithm amounts to is
@@ -29,6 +30,31 @@ func TestPlacesAreTold(t *testing.T) {
 	length := ParamInfo{Name: "SE.lengthscale", Scale: 2}
 	if factor, amount := length.Spread(3, 0.5); amount != 0 || factor != math.Exp(0.5) || length.Place() {
 		t.Errorf("a length has %g, %g", factor, amount)
+	}
+}
+
+// Intervals are told in data units, the lower end first: of an origin, which lies before the data, the ends change
+// places. Of what is fixed there is none.
+func TestIntervalsAreTold(t *testing.T) {
+	s := &Start{Kernels: []KernelInfo{{ID: "RW+SE", Params: []ParamInfo{
+		{Name: "RW.origin", Shift: 100, Scale: -10}, {Name: "SE.lengthscale", Scale: 2, Fixed: true}, {Name: "noise_variance", Scale: 4},
+	}}}}
+	e := s.Evaluation(&vbks.Evaluation{Kernels: []vbks.KernelResult{{ID: "RW+SE", Status: vbks.Live, Noise: 1, NoiseBetween: [2]float64{.5, 3},
+		Params: []vbks.ParamValue{{Value: 2, Between: [2]float64{1, 5}}, {Value: 3}}}}}, 1)
+	f := e.Kernels[0].Fit
+	for i, want := range [][2]float64{{50, 90}, {math.NaN(), math.NaN()}, {2, 12}} {
+		low, high, ok := f.Between(i)
+		if known := !math.IsNaN(want[0]); ok != known || known && (low != want[0] || high != want[1]) {
+			t.Errorf("%s between %g and %g (%v), want %v", s.Kernels[0].Params[i].Name, low, high, ok, want)
+		}
+	}
+	if _, _, ok := f.Between(3); ok {
+		t.Error("a fourth of three has an interval")
+	}
+	none := s.Evaluation(&vbks.Evaluation{Kernels: []vbks.KernelResult{{ID: "RW+SE", Status: vbks.Live, Noise: 1,
+		Params: []vbks.ParamValue{{Value: 2}, {Value: 3}}}}}, 1).Kernels[0].Fit
+	if none.Low != nil || none.High != nil {
+		t.Errorf("without draws: %v, %v", none.Low, none.High)
 	}
 }
 

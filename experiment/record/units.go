@@ -1,6 +1,8 @@
 package record
 
 import (
+	"math"
+
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/vbks"
 )
@@ -34,18 +36,37 @@ func (s *Start) Evaluation(e *vbks.Evaluation, planned int) *Evaluation {
 		}
 		layout := s.layout(i, k.ID)
 		uncertain := false
+		drawn := k.NoiseBetween != [2]float64{}
 		for p, v := range k.Params {
 			f.Params = append(f.Params, files.Number(layout[p].InUnits(v.Value)))
+			if drawn {
+				f.between(&layout[p], v.Between)
+			}
 			f.SD = append(f.SD, files.Number(v.SD))
 			uncertain = uncertain || v.SD != 0
 		}
 		f.Params = append(f.Params, files.Number(k.Noise*layout[len(k.Params)].Scale))
+		if drawn {
+			f.between(&layout[len(k.Params)], k.NoiseBetween)
+		}
 		if !uncertain {
 			f.SD = nil
 		}
 		out.Kernels[i].Fit = f
 	}
 	return out
+}
+
+// between adds the interval of the next hyperparameter, which is standardised.
+func (f *Fit) between(p *ParamInfo, v [2]float64) {
+	low, high := p.InUnits(v[0]), p.InUnits(v[1])
+	if low > high { // of an origin, which lies before the data
+		low, high = high, low
+	}
+	if v == [2]float64{} {
+		low, high = math.NaN(), math.NaN()
+	}
+	f.Low, f.High = append(f.Low, files.Number(low)), append(f.High, files.Number(high))
 }
 
 // layout is that of a kernel's hyperparameters, which as a rule is at place i.

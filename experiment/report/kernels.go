@@ -37,6 +37,7 @@ type kernelDetail struct {
 	Name, ID, Sentence string
 	Params             []paramLine
 	Spread             bool // there are standard deviations
+	Drawn              bool // there are intervals in their place
 }
 
 // paramLine is a hyperparameter in data units.
@@ -140,7 +141,9 @@ func (r *reporter) detail(k *record.Kernel) kernelDetail {
 		if p.Stated != "" {
 			l.Words = strings.TrimPrefix(l.Words+", "+p.Stated, ", ")
 		}
-		if i < len(k.Fit.SD) && k.Fit.SD[i] > 0 {
+		if low, high, ok := k.Fit.Between(i); ok {
+			l.Spread, d.Spread, d.Drawn = between(s, p, low, high), true, true
+		} else if i < len(k.Fit.SD) && k.Fit.SD[i] > 0 {
 			factor, amount := p.Spread(v, float64(k.Fit.SD[i]))
 			if l.Spread = fmt.Sprintf("×÷ %.3g", factor); amount > 0 {
 				l.Spread = "± " + words.WithUnit(amount, p.Unit)
@@ -153,6 +156,15 @@ func (r *reporter) detail(k *record.Kernel) kernelDetail {
 		d.Params = append(d.Params, paramLine{Name: f.Name, Column: f.Column, Value: fiveDigits(f.Value), Unit: f.Unit, Words: "set by the data"})
 	}
 	return d
+}
+
+// between writes what a hyperparameter lies between: where its value is told in words that are a place, too.
+func between(s *record.Start, p *record.ParamInfo, low, high float64) string {
+	low, high = words.Ends(low, high)
+	if from, to := s.InWords(p, low), s.InWords(p, high); p.Place() && from != "" && to != "" {
+		return from + " to " + to
+	}
+	return fiveDigits(low) + " to " + fiveDigits(high)
 }
 
 // gone lists the kernels that are pruned or have failed, with the reasons.

@@ -134,7 +134,7 @@ func (d *document) has(t *testing.T, texts ...string) {
 
 // The numbers of a report are those of the run's files.
 func TestReportOnFinishedRun(t *testing.T) {
-	j, r, dir := runtest.Finished(t, configtest.Plane(t, configtest.PlaneFile(t)))
+	j, r, dir := runtest.Finished(t, configtest.Plane(t, configtest.PlaneFile(t), "optimise.evidence=draws"))
 	must.OK(t, r.Prune(r.Snapshot().Evaluation.Below(2)))
 	runtest.Await(t, r)
 	d := reportOn(t, dir)
@@ -157,14 +157,26 @@ func TestReportOnFinishedRun(t *testing.T) {
 		d.has(t, fmt.Sprintf("|%s|%s|", words.Significant(float64(m.RMSE), 5),
 			words.Significant(float64(m.MAE), 5)), percent(float64(m.Coverage95)))
 	}
+	drawn := false
 	for _, k := range s.Evaluation.Kernels {
 		if k.Fit == nil {
 			continue
 		}
 		d.has(t, fmt.Sprintf("|%.4f|%.4f|%.2f|", float64(k.Fit.Posterior), float64(k.Fit.Bayes),
 			k.Fit.Behind(s.Evaluation.Leader().Fit)))
-		d.has(t, "|noise_variance||"+words.Significant(float64(k.Fit.Params[len(k.Fit.Params)-1]), 5)+"|")
+		last := len(k.Fit.Params) - 1
+		noise := "|noise_variance||" + words.Significant(float64(k.Fit.Params[last]), 5) + "|"
+		if low, high, ok := k.Fit.Between(last); ok {
+			low, high = words.Ends(low, high)
+			noise += words.Significant(low, 5) + " to " + words.Significant(high, 5) + "|"
+			drawn = true
+		}
+		d.has(t, noise)
 	}
+	if !drawn {
+		t.Error("no hyperparameter has an interval")
+	}
+	d.has(t, "|with 95 %|")
 	if n := d.elements["svg"]; n < 4 || strings.Count(d.source, `role="img"`) != n {
 		t.Errorf("%d figures", n)
 	}

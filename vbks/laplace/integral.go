@@ -47,6 +47,10 @@ type Integral struct {
 	Nats, SE float64
 	Draws    float64 // effective number of independent draws
 	Sample   Sample
+	// Low and High are, of each entry of the free vector, what 2.5 % of the mass lie below and above, by the draws;
+	// of a stand-in those of what it stands in for are not known better. They are nil where there are fewer than
+	// enoughDraws. Where equal terms can be exchanged they are those of the first mode's arrangement.
+	Low, High []float64
 }
 
 // Values evaluates log densities, by their places, at a point each; −Inf where one
@@ -141,6 +145,9 @@ func Integrate(densities []Density, values Values, seed uint64) ([]Integral, err
 	for i, g := range all {
 		out[i] = g.result()
 		out[i].Sample = g.sample(g.Sampled)
+		if out[i].Draws >= enoughDraws {
+			out[i].Low, out[i].High = g.between()
+		}
 	}
 	return out, nil
 }

@@ -28,6 +28,8 @@ type Volume struct {
 	// Chol is C, F x F row-major lower, of the normal density N(X, CCᵀ) with the same
 	// curvature, nowhere wider than the prior; nil where none is known.
 	Chol []float64
+	Low  []float64 // see Integral; nil where nothing was drawn
+	High []float64
 }
 
 // Gradients evaluates the gradients of the log densities of some modes, by their
@@ -189,7 +191,7 @@ func (c *curvature) volume() Volume {
 	if math.IsNaN(nats) || math.IsInf(nats, 0) {
 		return Volume{Nats: prior}
 	}
-	return Volume{nats, true, c.factor(&eigen, values)}
+	return Volume{Nats: nats, Known: true, Chol: c.factor(&eigen, values)}
 }
 
 // factor returns the Cholesky factor of U·V·diag(1/values)·Vᵀ·U, V the eigenvectors
