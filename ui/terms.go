@@ -270,7 +270,7 @@ func (b *bench) kernelTerms() []term {
 		{"period", "after what distance it repeats"},
 		{"noise", "what scatters about the function, as a variance: rows measured again would differ by its root"},
 		{"×÷", "a value is likely within this factor, where q(log θ) is learned"},
-		{"(a to b)", "with 95 % of the belief a value lies between these, where hyperparameters have been integrated by draws"},
+		{"(a to b)", "with 95 % of the belief a value lies between these, where draws of the hyperparameters tell"},
 	}
 	if k := b.kernelNow(b.chosen()); k != nil && k.Fit != nil {
 		if slack, ok := k.Fit.Slack(); ok {

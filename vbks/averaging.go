@@ -1,6 +1,7 @@
 package vbks
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -307,5 +308,76 @@ func truncated(logs []float64) []float64 {
 		}
 	}
 	floats.Scale(1/floats.Sum(out), out)
+	return out
+}
+
+const (
+	// Of kernels with so much of the belief it is told what their hyperparameters lie between, where predictions
+	// average over these anyhow, if the draws are worth so many independent ones.
+	toldBelief = 0.05
+	toldDraws  = 10
+	// normal95 is how many standard deviations an interval of 95 % has on each side.
+	normal95 = 1.96
+)
+
+// spreadNext finds, after the last planned evaluation, what the hyperparameters of the likely kernels lie between, where no
+// integral over them has told, by the draws that predictions average over.
+func (t *Trainer) spreadNext(ctx context.Context) error {
+	if !t.Done() || t.settings.Evidence == drawsEvidence || !t.settings.averages(t.rows, t.data.Rows()) {
+		return nil
+	}
+	var likely []int
+	for i := range t.last.Kernels {
+		if k := &t.last.Kernels[i]; k.Status == Live && !k.LeftOut && (k.Rank == 1 || k.Posterior >= toldBelief) {
+			likely = append(likely, i)
+		}
+	}
+	r := t.asking()
+	if err := r.each(ctx, r.order(phaseSpread), r.tasks(likely)); err != nil {
+		return err
+	}
+	for _, i := range likely {
+		k, res := t.kernels[i], &t.last.Kernels[i]
+		if k.spread = (spread{t.evaluation, t.m, r.outcomes[i].Spread}); k.spread.of == nil {
+			continue
+		}
+		k.between = k.spread.of.between(k.state.Free, predictionDraws(t.settings.Seed, k.id, len(k.state.Free)))
+		res.Params, res.Noise, res.NoiseBetween = t.values(k)
+	}
+	return nil
+}
+
+// widths makes the unit's spreads.
+func (u *unit) widths() error {
+	if err := u.load(u.worker.group); err != nil {
+		return err
+	}
+	_, _, err := u.spreads()
+	return err
+}
+
+// between is what the entries of a free vector lie between with 95 % of the belief: the mean of the weighted draws, and
+// 1.96 of their standard deviations to either side.
+func (s *Spread) between(mode []float64, eta [][]float64) (out [2][]float64) {
+	f := len(mode)
+	square := 0.0
+	for _, w := range s.Weights {
+		square += w * w
+	}
+	if !(square > 0) || 1/square < toldDraws {
+		return out
+	}
+	out = [2][]float64{make([]float64, f), make([]float64, f)}
+	for j := range f {
+		mean, second := 0.0, 0.0
+		for d, w := range s.Weights {
+			if w > 0 {
+				x := floats.Dot(s.Chol[j*f:j*f+j+1], eta[d][:j+1])
+				mean, second = mean+w*x, second+w*x*x
+			}
+		}
+		sd := math.Sqrt(math.Max(0, second-mean*mean))
+		out[0][j], out[1][j] = mode[j]+mean-normal95*sd, mode[j]+mean+normal95*sd
+	}
 	return out
 }

@@ -268,9 +268,9 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 				crude = 1
 			}
 			add(name("volume"), []float64{k.volume, crude})
-			if low := k.between[0]; low != nil {
-				add(name("between"), slices.Concat(low, k.between[1]), 2, len(low))
-			}
+		}
+		if low := k.between[0]; low != nil {
+			add(name("between"), slices.Concat(low, k.between[1]), 2, len(low))
 		}
 		if len(k.modes) > 0 {
 			var modes []float64

@@ -178,7 +178,7 @@ type ParamValue struct {
 	kernelspace.Param
 	Value float64 // positive: a variance, a length, a period, or a shape
 	SD    float64 // of its logarithm under q(θ); 0 for point estimates
-	// Between is what it lies between with 95 % of the belief, where that was integrated by draws; else 0 and 0.
+	// Between is what it lies between with 95 % of the belief, 0 and 0 where no draws tell.
 	Between [2]float64
 }
 

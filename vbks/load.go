@@ -331,10 +331,10 @@ func (l *loader) kernel(t *Trainer, i int) {
 	}
 	if v := l.optional(name("volume"), volumeFields); v != nil {
 		k.volume, k.crude = v[0], v[1] != 0
-		f := len(k.program.Free) + 1
-		if v := l.optional(name("between"), 2*f); v != nil {
-			k.between = [2][]float64{v[:f:f], v[f:]}
-		}
+	}
+	if v := l.optional(name("between"), 2*(len(k.program.Free)+1)); v != nil {
+		f := len(v) / 2
+		k.between = [2][]float64{v[:f:f], v[f:]}
 	}
 	if v := l.optional(name("evidence"), 2); v != nil {
 		_, tight := l.arrays[name("tight")]

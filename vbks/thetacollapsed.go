@@ -79,7 +79,7 @@ func newThetaObjective(
 		}
 		f := c.freeLen(k)
 		o.draws[k] = matchedDraws(seed, name+" draws", f, max(thetaDraws/2, f))
-		o.others[k] = matchedDraws(seed, name+" other draws", f, max(reportPairs, f))
+		o.others[k] = predictionDraws(seed, name, f)
 		o.fresh[k] = matchedDraws(seed, name+" fresh draws", f, max(reportPairs, f))
 		o.loaded[k] = make([]float64, c.ks.Free())
 		if err := c.lane.Read(c.group.prec, k, o.loaded[k]); err != nil {
@@ -87,6 +87,11 @@ func newThetaObjective(
 		}
 	}
 	return o, nil
+}
+
+// predictionDraws are the η of a kernel that predictions average over.
+func predictionDraws(seed uint64, name string, f int) [][]float64 {
+	return matchedDraws(seed, name+" other draws", f, max(reportPairs, f))
 }
 
 // matchedDraws returns 2·pairs antithetic draws of f standard normal numbers,

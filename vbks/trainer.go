@@ -108,7 +108,7 @@ type kernel struct {
 	gain    float64      // that is still expected of its hyperparameters, nats; gainUnknown where nothing says
 	volume  float64      // log volume of the mode, nats, where the belief counts it
 	crude   bool         // no curvature could be had: its volume is the prior's
-	between [2][]float64 // of its free vector, entry by entry, where 95 % of the draws lie that its volume is by; else nil
+	between [2][]float64 // of its free vector, entry by entry, what it lies between with 95 % of the belief; nil where no draws tell
 	bounds  *Evidence    // on the log evidence at its hyperparameters; nil where only an estimate is known
 	low     int          // consecutive evaluations below the mass for pruning
 	past    []pastELBO   // the last ones, of the present first
@@ -444,7 +444,10 @@ func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
 			t.limit(t.last, took)
 			t.conclude(t.last)
 			t.last.Entered, t.last.Left = t.expansion.entered, t.expansion.left
-			if err = t.foreseeNext(ctx); err == nil {
+			if err = t.spreadNext(ctx); err == nil {
+				err = t.foreseeNext(ctx)
+			}
+			if err == nil {
 				err = t.calibrateNext(ctx)
 			}
 			if err == nil {

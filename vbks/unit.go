@@ -35,6 +35,7 @@ const (
 	phaseEvidence   phase = "evidence"
 	phaseHear       phase = "rough functions"
 	phaseIntegral   phase = "integrals over hyperparameters"
+	phaseSpread     phase = "spread of hyperparameters"
 	phasePredict    phase = "predict"
 	phaseComponents phase = "components"
 	phaseFreeze     phase = "model"
@@ -278,6 +279,8 @@ func (u *unit) work(ctx context.Context) error {
 		return u.hear(ctx)
 	case phaseIntegral:
 		return u.integrals(ctx)
+	case phaseSpread:
+		return u.widths()
 	case phasePredict:
 		return u.predict()
 	case phaseComponents:

@@ -341,35 +341,49 @@ func TestIntervalsAgainstPrior(t *testing.T) {
 		x := 6 * rng.Float64()
 		data.X, data.Y = append(data.X, x), append(data.Y, 2*math.Copysign(1, x-2.5)+0.6*math.Sin(x)+0.4*rng.NormFloat64())
 	}
+	exprs := []string{"SE", "CP(CONST,CONST)"}
 	s := laplaceSettings(24)
 	s.Evidence, s.Bound = drawsEvidence, tightBound
-	tr := trainerOn(t, 1, nil, data, s, "SE", "CP(CONST,CONST)")
-	e := next(t, tr)
-	same(t, "intervals", resumed(t, tr, s), tr)
-	for i, k := range tr.kernels {
-		frees, logs := priorDraws(k.program, k.prior, data, tr.floor, 30_000)
-		top := slices.Max(logs)
-		for j := range k.prior.mean {
-			weights, xs := make([]float64, len(logs)), make([]float64, len(logs))
-			for d := range logs {
-				weights[d], xs[d] = math.Exp(logs[d]-top), frees[d][j]
+	drawn := trainerOn(t, 1, nil, data, s, exprs...)
+	s.Evidence, s.PredictTheta = modeEvidence, laplaceTheta
+	plain := trainerOn(t, 1, nil, data, s, exprs[0]) // whose density is nearly normal
+	frees, logs := map[string][][]float64{}, map[string][]float64{}
+	for _, k := range drawn.kernels {
+		frees[k.id], logs[k.id] = priorDraws(k.program, k.prior, data, drawn.floor, 20_000)
+	}
+	for _, c := range []struct {
+		name string
+		tr   *Trainer
+		off  float64 // shares of an interval
+	}{{"integrated", drawn, .25}, {"of the draws that predictions average over", plain, .35}} {
+		tr := c.tr
+		e := next(t, tr)
+		same(t, "intervals", resumed(t, tr, tr.settings), tr)
+		for i, k := range tr.kernels {
+			logs, frees := logs[k.id], frees[k.id]
+			top := slices.Max(logs)
+			for j := range k.prior.mean {
+				weights, xs := make([]float64, len(logs)), make([]float64, len(logs))
+				for d := range logs {
+					weights[d], xs[d] = math.Exp(logs[d]-top), frees[d][j]
+				}
+				stat.SortWeighted(xs, weights)
+				low, high := stat.Quantile(.025, stat.Empirical, xs, weights), stat.Quantile(.975, stat.Empirical, xs, weights)
+				got := [2]float64{k.between[0][j], k.between[1][j]}
+				t.Logf("%s, %s, entry %d: %.2f to %.2f, by the prior %.2f to %.2f", c.name, k.id, j, got[0], got[1], low, high)
+				if math.Max(math.Abs(got[0]-low), math.Abs(got[1]-high)) > c.off*(high-low) {
+					t.Errorf("%s, %s, entry %d: %.2f to %.2f, by draws from the prior %.2f to %.2f", c.name, k.id, j, got[0], got[1], low, high)
+				}
 			}
-			stat.SortWeighted(xs, weights)
-			low, high := stat.Quantile(.025, stat.Empirical, xs, weights), stat.Quantile(.975, stat.Empirical, xs, weights)
-			got := [2]float64{k.between[0][j], k.between[1][j]}
-			t.Logf("%s, entry %d: %.2f to %.2f, by the prior %.2f to %.2f", k.id, j, got[0], got[1], low, high)
-			if math.Max(math.Abs(got[0]-low), math.Abs(got[1]-high)) > .25*(high-low) {
-				t.Errorf("%s, entry %d: %.2f to %.2f, by draws from the prior %.2f to %.2f", k.id, j, got[0], got[1], low, high)
+			r := &e.Kernels[i]
+			for j, at := range k.program.Free {
+				if v := r.Params[at]; math.Abs(math.Log(v.Between[0])-k.between[0][j])+math.Abs(math.Log(v.Between[1])-k.between[1][j]) > 1e-9 {
+					t.Errorf("%s: %s.%s between %v", c.name, k.id, v.Name, v.Between)
+				}
 			}
-		}
-		r := &e.Kernels[i]
-		for j, at := range k.program.Free {
-			if v := r.Params[at]; math.Abs(math.Log(v.Between[0])-k.between[0][j])+math.Abs(math.Log(v.Between[1])-k.between[1][j]) > 1e-9 {
-				t.Errorf("%s.%s between %v", k.id, v.Name, v.Between)
+			if b := r.NoiseBetween; !(b[0] < r.Noise && r.Noise < b[1]) {
+				t.Errorf("%s: %s: a noise of %g between %v", c.name, k.id, r.Noise, b)
 			}
-		}
-		if b := r.NoiseBetween; !(b[0] < r.Noise && r.Noise < b[1]) {
-			t.Errorf("%s: a noise of %g between %v", k.id, r.Noise, b)
 		}
 	}
 }

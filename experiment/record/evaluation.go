@@ -60,7 +60,7 @@ type Fit struct {
 	Params    []files.Number `json:"params"`          // in data units, as KernelInfo.Params
 	SD        []files.Number `json:"sd,omitempty"`    // of their logarithms, under q(log θ)
 	// Low and High are what each of Params lies between with 95 % of the belief, in data units, too, NaN of those
-	// fixed; nil where that was not integrated by draws.
+	// fixed; nil where no draws tell.
 	Low  []files.Number `json:"low,omitempty"`
 	High []files.Number `json:"high,omitempty"`
 }
