@@ -332,10 +332,13 @@ func (t *Trainer) spreadNext(ctx context.Context) error {
 			likely = append(likely, i)
 		}
 	}
-	r := t.asking()
+	r, waiting := t.asking(), len(t.notices)
 	if err := r.each(ctx, r.order(phaseSpread), r.tasks(likely)); err != nil {
 		return err
 	}
+	// What has become of a lane meanwhile no later evaluation may come to tell.
+	t.last.Notices = append(t.last.Notices, t.notices[waiting:]...)
+	t.notices = t.notices[:waiting:waiting]
 	for _, i := range likely {
 		k, res := t.kernels[i], &t.last.Kernels[i]
 		if k.spread = (spread{t.evaluation, t.m, r.outcomes[i].Spread}); k.spread.of == nil {

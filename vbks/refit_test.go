@@ -114,7 +114,7 @@ func TestRefitIsARunOnAllRows(t *testing.T) {
 			t.Fatalf("%v: other inducing inputs: %v and %v", c, out.inducing, whole.inducing)
 		}
 		for i, k := range whole.kernels {
-			k.state, k.prior = out.kernels[i].state, out.kernels[i].prior
+			k.state, k.prior, k.spread = out.kernels[i].state, out.kernels[i].prior, spread{}
 		}
 		dev := onCPU(1)
 		defer dev.Close()
