@@ -1,8 +1,10 @@
 """Made series with one change, and how well its place is found: by kestrel, and by least squares.
 
     python docs/peers/change_points.py make DIR [N] [SEED]
-    for f in DIR/*.csv; do kestrel run $f --headless --out ${f%.csv} --set data.test=0 \\
-        --set kernels.expressions="$(cat ${f%.csv}.kernels)"; done
+    for f in DIR/step*.csv; do kestrel run $f --headless --out ${f%.csv} --set data.test=0 \\
+        --set 'kernels.expressions=CP(CONST,CONST),CONST,LIN,SE,RW'; done
+    for f in DIR/slope*.csv; do kestrel run $f --headless --out ${f%.csv} --set data.test=0 \\
+        --set 'kernels.expressions=CP(CONST+LIN,CONST+LIN),CONST+LIN,SE,IRW,LIN+SE'; done
     python docs/peers/change_points.py score DIR
 
 N series each (30) of 120 rows: a level that steps, by two to six of the noise's standard deviations, and a slope that
@@ -28,15 +30,12 @@ def make(folder, n=30, seed=1):
             c = rng.uniform(0.25, 0.75) * ROWS
             if kind == "step":
                 y = rng.uniform(2, 6) * (t >= c)
-                kernels = "CP(CONST,CONST),CONST,LIN,SE,RW"
             else:
                 before, change = rng.uniform(-0.1, 0.1), rng.choice([-1, 1]) * rng.uniform(0.1, 0.3)
                 y = before * t + change * np.maximum(0, t - c)
-                kernels = "CP(CONST+LIN,CONST+LIN),CONST+LIN,SE,IRW,LIN+SE"
             y = y + rng.standard_normal(ROWS)
             name = f"{folder}/{kind}{i:02d}"
             np.savetxt(name + ".csv", np.c_[t, y], delimiter=",", header="time,y", comments="", fmt="%.8g")
-            open(name + ".kernels", "w").write(kernels)
             json.dump({"kind": kind, "place": c}, open(name + ".truth", "w"))
 
 
