@@ -497,15 +497,24 @@ func (g *integral) counting() int {
 	return 0
 }
 
-// result is the integral by all draws that count.
-func (g *integral) result() Integral {
-	weights := g.ratios()[g.counting():]
-	top := floats.Max(weights)
-	if math.IsInf(top, 0) {
-		return Integral{Nats: math.NaN(), SE: math.Inf(1)}
+// weighed are the draws that count, with their weights relative to the largest, whose logarithm is top.
+func (g *integral) weighed() (points [][]float64, weights []float64, top float64) {
+	first := g.counting()
+	points, weights = g.points[first:], g.ratios()[first:]
+	if top = floats.Max(weights); math.IsInf(top, 0) {
+		return points, weights, top
 	}
 	for i, r := range weights {
 		weights[i] = math.Exp(r - top)
+	}
+	return points, weights, top
+}
+
+// result is the integral by all draws that count.
+func (g *integral) result() Integral {
+	_, weights, top := g.weighed()
+	if math.IsInf(top, 0) {
+		return Integral{Nats: math.NaN(), SE: math.Inf(1)}
 	}
 	sum := floats.Sum(weights)
 	n := float64(len(weights))

@@ -13,15 +13,10 @@ const outside = 0.025
 
 // between finds the intervals of the entries of the free vector.
 func (g *integral) between() (low, high []float64) {
-	first := g.counting()
-	weights := g.ratios()[first:]
-	top := floats.Max(weights)
-	for i, r := range weights {
-		weights[i] = math.Exp(r - top)
-	}
-	points := make([][]float64, len(weights))
-	for i := range points {
-		points[i] = g.nearest(g.points[first+i])
+	drawn, weights, _ := g.weighed()
+	points := make([][]float64, len(drawn))
+	for i, x := range drawn {
+		points[i] = g.nearest(x)
 	}
 	f := len(points[0])
 	low, high = make([]float64, f), make([]float64, f)

@@ -14,14 +14,9 @@ type Sample struct {
 
 // sample chooses so many of the draws by their weights, evenly (systematic resampling).
 func (g *integral) sample(n int) (s Sample) {
-	first := g.counting()
-	weights := g.ratios()[first:]
-	top := floats.Max(weights)
+	points, weights, top := g.weighed()
 	if n == 0 || math.IsInf(top, 0) {
 		return s
-	}
-	for i, r := range weights {
-		weights[i] = math.Exp(r - top)
 	}
 	step := floats.Sum(weights) / float64(n)
 	next, so := g.rng.Float64()*step, 0.0
@@ -32,7 +27,7 @@ func (g *integral) sample(n int) (s Sample) {
 			count++
 		}
 		if count > 0 {
-			s.X, s.Count = append(s.X, g.points[first+i]), append(s.Count, count)
+			s.X, s.Count = append(s.X, points[i]), append(s.Count, count)
 		}
 	}
 	return s
