@@ -349,7 +349,7 @@ func TestIntervalsAgainstPrior(t *testing.T) {
 	plain := trainerOn(t, 1, nil, data, s, exprs[0]) // whose density is nearly normal
 	frees, logs := map[string][][]float64{}, map[string][]float64{}
 	for _, k := range drawn.kernels {
-		frees[k.id], logs[k.id] = priorDraws(k.program, k.prior, data, drawn.floor, 20_000)
+		frees[k.id], logs[k.id] = priorDraws(k.program, k.prior, data, drawn.floor, 12_000)
 	}
 	for _, c := range []struct {
 		name string
