@@ -196,7 +196,7 @@ func TestCrewsMakeTheSameRun(t *testing.T) {
 		t.Error("no state came from a shelf")
 	}
 	for _, p := range []phase{phaseSearch, phaseTransplant, phaseTheta, phaseTune, phaseLearn, phaseEvidence, phaseHear, phaseIntegral,
-		phasePredict} {
+		phaseSpread, phasePredict} {
 		if phases[string(p)] == 0 {
 			t.Errorf("no %s", p)
 		}

@@ -190,6 +190,22 @@ func contents(t *testing.T, dir string) map[string]string {
 	return out
 }
 
+// cutWithin has a backtest end after two runs, takes so many bytes off the end of a table, which cuts a row, and begins it
+// again. It returns what the table was.
+func cutWithin(t *testing.T, c config.Config, p Plan, dir, table string, bytes int) (b *Backtest, text string) {
+	t.Helper()
+	if _, _, err := backtest(t, c, p, dir, 2); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, table)
+	whole, err := os.ReadFile(name)
+	must.OK(t, err)
+	must.OK(t, os.WriteFile(name, whole[:len(whole)-bytes], 0o644))
+	b, err = Begin(t.Context(), c, p, dir)
+	must.OK(t, err)
+	return b, string(whole)
+}
+
 // A backtest that was cut, in the middle of a row too, goes on and ends as one that
 // never was; what is there is not made again. Another task is refused.
 func TestGoesOn(t *testing.T) {
@@ -203,17 +219,9 @@ func TestGoesOn(t *testing.T) {
 		t.Fatalf("%d files", len(want))
 	}
 	dir := filepath.Join(t.TempDir(), "d")
-	if _, _, err = backtest(t, c, p, dir, 2); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
-	name := filepath.Join(dir, record.ForecastsFile)
-	text, err := os.ReadFile(name)
-	must.OK(t, err)
-	must.OK(t, os.WriteFile(name, text[:len(text)-30], 0o644))
-	b, err := Begin(t.Context(), c, p, dir)
-	must.OK(t, err)
+	b, text := cutWithin(t, c, p, dir, record.ForecastsFile, 30)
 	// What was under way when it was cut may have ended, too.
-	if done, all := b.Done(); !b.GoesOn() || done < 1 || done >= strings.Count(string(text), "\n")/(3*len(Methods())) || all != 6 {
+	if done, all := b.Done(); !b.GoesOn() || done < 1 || done >= strings.Count(text, "\n")/(3*len(Methods())) || all != 6 {
 		t.Errorf("%d of %d are there", done, all)
 	}
 	done, made := len(b.known), 0
@@ -244,7 +252,8 @@ func TestGoesOn(t *testing.T) {
 			t.Errorf("%+v: %v, want %s", other.p, err, other.want)
 		}
 	}
-	must.OK(t, os.WriteFile(name, []byte(strings.Replace(want[record.ForecastsFile], "\nlong,2", "\nlong,7", 1)), 0o644))
+	spoilt := strings.Replace(want[record.ForecastsFile], "\nlong,2", "\nlong,7", 1)
+	must.OK(t, os.WriteFile(filepath.Join(dir, record.ForecastsFile), []byte(spoilt), 0o644))
 	_, err = Begin(t.Context(), c, p, dir)
 	if err == nil || !strings.Contains(err.Error(), "is damaged: line 2: it is not the row that comes here") {
 		t.Error(err)

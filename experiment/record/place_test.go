@@ -51,6 +51,14 @@ func TestIntervalsAreTold(t *testing.T) {
 	if _, _, ok := f.Between(3); ok {
 		t.Error("a fourth of three has an interval")
 	}
+	fixed := s.Evaluation(&vbks.Evaluation{Kernels: []vbks.KernelResult{{ID: "RW+SE", Status: vbks.Live, Noise: 1,
+		NoiseBetween: [2]float64{1, 1}, Params: []vbks.ParamValue{{Value: 2, Between: [2]float64{1, 5}}, {Value: 3}}}}}, 1).Kernels[0].Fit
+	if low, high, ok := fixed.Between(2); ok {
+		t.Errorf("a noise that is fixed between %g and %g", low, high)
+	}
+	if _, _, ok := fixed.Between(0); !ok {
+		t.Error("with a noise that is fixed nothing else has an interval")
+	}
 	none := s.Evaluation(&vbks.Evaluation{Kernels: []vbks.KernelResult{{ID: "RW+SE", Status: vbks.Live, Noise: 1,
 		Params: []vbks.ParamValue{{Value: 2}, {Value: 3}}}}}, 1).Kernels[0].Fit
 	if none.Low != nil || none.High != nil {

@@ -63,7 +63,7 @@ func (f *Fit) between(p *ParamInfo, v [2]float64) {
 	if low > high { // of an origin, which lies before the data
 		low, high = high, low
 	}
-	if v == [2]float64{} {
+	if v[0] == v[1] { // it is fixed
 		low, high = math.NaN(), math.NaN()
 	}
 	f.Low, f.High = append(f.Low, files.Number(low)), append(f.High, files.Number(high))

@@ -47,8 +47,8 @@ type Integral struct {
 	Nats, SE float64
 	Draws    float64 // effective number of independent draws
 	Sample   Sample
-	// Low and High are, of each entry of the free vector, what 2.5 % of the mass lie below and above, by the draws;
-	// of a stand-in those of what it stands in for are not known better. They are nil where there are fewer than
+	// Low and High are, of each entry of the free vector, what 2.5 % of the mass lie below and above, by the draws,
+	// also where another density stands in for the one that is meant. They are nil where there are fewer than
 	// enoughDraws. Where equal terms can be exchanged they are those of the first mode's arrangement.
 	Low, High []float64
 }
