@@ -6,9 +6,10 @@
 # PROGRAM is a built kestrel (built here if none is named), ARGUMENTs are those of
 # kestrel run (quickstart). The run is made by one worker and by four ($WORKERS), each a
 # process with one lane in a group of its own that has a quarter of a core
-# (cgroups, version 1, as root), so that four of them fit on one core and no gain comes of
-# cores; the run's own process does not work, and is not held back. Printed
-# are the seconds from the first unit to the end, and CPU of the workers.
+# (cgroups, version 1 or 2, as root), so that four of them fit on one core and no gain comes of
+# cores; the run's own process does not work, and is not held back. With CORES=1 each
+# worker has a core to itself instead, for machines with more cores than workers. Printed
+# are the seconds from the first unit to the end, and of the workers' units.
 set -u
 set -- "" "$@"
 . "$(dirname "$0")/interrupted.sh"
@@ -17,7 +18,11 @@ shift
 shift $(($# < 1 ? $# : 1))
 arguments=("$@")
 [ $# -gt 0 ] || arguments=(quickstart)
-tops=/sys/fs/cgroup/cpu
+top=/sys/fs/cgroup/cpu
+if [ ! -d $top ]; then
+	top=/sys/fs/cgroup
+	[ "${CORES:-}" ] || echo +cpu >$top/cgroup.subtree_control || { echo "cgroups do not divide cores here: CORES=1 does without"; exit 2; }
+fi
 groups=()
 leave_groups() {
 	local g
@@ -26,17 +31,25 @@ leave_groups() {
 }
 trap leave_groups EXIT
 for k in 0 1 2 3 4 5 6 7 8; do
-	g=$tops/speed$$-$k
-	mkdir "$g" || { echo "no groups of processes can be made here"; exit 2; }
+	[ -z "${CORES:-}" ] || break
+	g=$top/speed$$-$k
+	mkdir "$g" || { echo "no groups of processes can be made here: CORES=1 does without"; exit 2; }
 	groups+=("$g")
 	# What else runs on the machine takes nothing of these.
-	echo 20480 >"$g/cpu.shares"
-	[ $k = 0 ] || echo 25000 >"$g/cpu.cfs_quota_us"
+	if [ -e "$g/cpu.shares" ]; then
+		echo 20480 >"$g/cpu.shares"
+		[ $k = 0 ] || echo 25000 >"$g/cpu.cfs_quota_us"
+	else
+		echo 2000 >"$g/cpu.weight"
+		[ $k = 0 ] || echo "25000 100000" >"$g/cpu.max"
+	fi
 done
-# within K COMMAND...: in a group.
+# within K COMMAND...: in a group, or on a core.
 within() {
-	echo $BASHPID >"${groups[$1]}/cgroup.procs"
+	local k=$1
 	shift
+	[ -z "${CORES:-}" ] || exec taskset -c "$k" "$@"
+	echo $BASHPID >"${groups[k]}/cgroup.procs"
 	exec "$@"
 }
 first=

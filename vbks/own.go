@@ -14,12 +14,13 @@ import (
 
 // What Own may be.
 const (
-	autoOwn = "auto"
-	offOwn  = "off"
+	autoOwn   = "auto"
+	alwaysOwn = "always"
+	offOwn    = "off"
 )
 
 // OwnNames lists what Settings.Own may be.
-func OwnNames() []string { return []string{autoOwn, offOwn} }
+func OwnNames() []string { return []string{autoOwn, alwaysOwn, offOwn} }
 
 const (
 	// At most so many kernels get inducing inputs of their own.
@@ -43,7 +44,7 @@ const (
 // all be inducing inputs.
 func (r *round) owns() bool {
 	n := float64(r.n)
-	return r.settings.Own == autoOwn && r.settings.pointEstimates() && r.m < r.n && n*n*n > rungWork &&
+	return slices.Contains([]string{autoOwn, alwaysOwn}, r.settings.Own) && r.settings.pointEstimates() && r.m < r.n && n*n*n > rungWork &&
 		r.n == r.data.Rows() && r.concluding(r.number) && (r.told || r.rung+1 == len(r.rungs))
 }
 
@@ -62,9 +63,10 @@ func (r *round) own(ctx context.Context, kernels []int, rows int) error {
 }
 
 // ownKernels is for how many kernels an optimiser that need not go through all rows at every
-// step can look for m inducing inputs of their own, beside the rest of an evaluation.
+// step can look for m inducing inputs of their own, beside the rest of an evaluation, unless
+// the settings say that it need not be beside it.
 func (s Settings) ownKernels(m int, o *order) int {
-	if e, err := s.Effort(o.Rows); err != nil || e.Exact() {
+	if e, err := s.Effort(o.Rows); err != nil || e.Exact() || s.Own == alwaysOwn {
 		return mostOwn
 	}
 	iterations := float64(ownTimes*o.Steps+ownMoves*moveSteps)*float64(o.Moved.N) + float64(o.Steps)*float64(o.Tuned.N)

@@ -228,3 +228,16 @@ func solved(t *testing.T, a, b []float64) []float64 {
 	must.OK(t, x.SolveVec(mat.NewDense(len(b), len(b), a), mat.NewVecDense(len(b), b)))
 	return x.RawVector().Data
 }
+
+// With very many rows inducing inputs of their own are looked for only where the settings ask for
+// them in any case.
+func TestOwnOfManyRows(t *testing.T) {
+	s := DefaultSettings()
+	s.Optimizer = "natural"
+	o := &order{Rows: 200_000, Steps: 10, Moved: &rowSet{N: 64_000}, Tuned: &rowSet{N: 200_000}}
+	for own, want := range map[string]int{autoOwn: 0, alwaysOwn: mostOwn} {
+		if s.Own = own; s.ownKernels(800, o) != want {
+			t.Errorf("%s: for %d kernels, want %d", own, s.ownKernels(800, o), want)
+		}
+	}
+}

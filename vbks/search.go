@@ -30,6 +30,7 @@ const (
 	variantSlack    = 200.0 // nats that a variant may be behind the present solution
 	variedBest      = 3     // variants of each of few kernels that are followed, of few rows,
 	variedRounds    = 3     // so many times, as long as that gains
+	mostBrought     = 4     // columns that a kernel gets back at a time, as long as each gains
 	leftPeriods     = 4     // those that a solution leaves that are tried
 	scoutFewest     = 10    // live kernels that the scout is still enlarged for
 	scoutKernels    = 144   // and those for which it has
@@ -103,6 +104,11 @@ func (u *unit) search(ctx context.Context) error {
 	}
 	if err := u.polish(ctx, drafts, onRows); err != nil {
 		return err
+	}
+	if u.order.Thorough && u.optimizer.search().always {
+		if err := u.bring(ctx, onRows, plain); err != nil {
+			return err
+		}
 	}
 	if err := u.recur(ctx, onRows, plain); err != nil {
 		return err
@@ -238,11 +244,35 @@ func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 	if few && u.thorough() && len(u.models) <= fewKernels {
 		most, rounds = variedBest, variedRounds
 	}
-	// What a variant has led to has variants, too: of each kernel as long as it gains, whatever becomes of the others.
+	again := func(which []bool) error {
+		return u.variants(ctx, onRows, plain, slack, most, "varied", which, u.drawer.Vary)
+	}
+	if err := u.whileGaining(rounds, again); err != nil {
+		return err
+	}
+	if few && !u.thorough() && !u.settings.light(u.total, u.drawer.Inducing) {
+		foremost := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(ctx, p, x, 2) }
+		return u.variants(ctx, onRows, plain, transplantSlack, 1, "left", nil, foremost)
+	}
+	all := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(ctx, p, x, leftPeriods) }
+	return u.variants(ctx, onRows, plain, variantSlack, 1, "left", nil, all)
+}
+
+// bring tries whether columns along which kernels have become flat are of use after all, one
+// after the other.
+func (u *unit) bring(ctx context.Context, onRows, plain objective) error {
+	return u.whileGaining(mostBrought, func(which []bool) error {
+		return u.variants(ctx, onRows, plain, math.Inf(1), 1, "brought back", which, u.drawer.Return)
+	})
+}
+
+// whileGaining makes variants of all kernels, and of what these have led to so many times in all:
+// of each kernel as long as it gains, whatever becomes of the others.
+func (u *unit) whileGaining(rounds int, variants func(which []bool) error) error {
 	var gained []bool
 	for range rounds {
 		before := u.values()
-		if err := u.variants(ctx, onRows, plain, slack, most, "varied", gained, u.drawer.Vary); err != nil {
+		if err := variants(gained); err != nil {
 			return err
 		}
 		gained = make([]bool, len(before))
@@ -253,12 +283,7 @@ func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 			break
 		}
 	}
-	if few && !u.thorough() && !u.settings.light(u.total, u.drawer.Inducing) {
-		foremost := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(ctx, p, x, 2) }
-		return u.variants(ctx, onRows, plain, transplantSlack, 1, "left", nil, foremost)
-	}
-	all := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(ctx, p, x, leftPeriods) }
-	return u.variants(ctx, onRows, plain, variantSlack, 1, "left", nil, all)
+	return nil
 }
 
 // values are those of the present solutions.

@@ -3,6 +3,7 @@ package vbks
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -87,6 +88,41 @@ func TestScreenBound(t *testing.T) {
 		want := naiveEvidence(k.program, raw, noise, x, y, 1) + logThetaPrior(free, k.prior)
 		if len(y) != ScreenRows || math.Abs(got[0]-want) > 1e-4 {
 			t.Errorf("of %d rows %v, by dense algebra %v", len(y), got[0], want)
+		}
+	}
+}
+
+// A column that a kernel has become flat along comes back where the rows say that it is of use:
+// no small step leads there, and no fresh start is made.
+func TestColumnsComeBack(t *testing.T) {
+	const n = 240
+	rng := rand.New(rand.NewPCG(6, 8))
+	d := Training{Dim: 2, X: make([]float64, 2*n), Y: make([]float64, n)}
+	for i := range n {
+		x, w := 6*rng.Float64()-3, 6*rng.Float64()-3
+		d.X[2*i], d.X[2*i+1] = x, w
+		d.Y[i] = math.Sin(2*x) + 0.8*math.Cos(1.5*w) + 0.1*rng.NormFloat64()
+	}
+	for _, optimizer := range []string{"collapsed", "natural"} {
+		s := quickSettings(optimizer)
+		s.Inducing, s.EvaluateEvery, s.Steps, s.Starts = 40, 1, 40, 6
+		tr := trainerOn(t, 1, nil, d, s, "SE[;ard]")
+		train(t, tr)
+		k := tr.kernels[0]
+		before := k.elbo
+		raw, noise := params.Raw(k.program, k.state.Free, tr.floor)
+		at := params.Leaves(k.program)[0].Off + 2
+		if raw[at] > 3 {
+			t.Fatalf("%s: the length along the second column is %g", optimizer, raw[at])
+		}
+		raw[at] = 1e5
+		k.state.Free = params.Free(k.program, raw, noise+0.3, tr.floor)
+		tr.settings.Starts = 0
+		must.OK(t, tr.Reoptimize(Change{Rounds: 1}))
+		e := next(t, tr)
+		raw, _ = params.Raw(k.program, tr.kernels[0].state.Free, tr.floor)
+		if e.Kernels[0].ELBO < before-5 || raw[at] > 3 {
+			t.Errorf("%s: local ELBO %.1f, %.1f before, with a length of %g", optimizer, e.Kernels[0].ELBO, before, raw[at])
 		}
 	}
 }

@@ -162,7 +162,7 @@ func (t *Trainer) standAs(h *header) (err error) {
 			return err
 		}
 	}
-	if p := h.Order.Phase; p == phaseSearch || p == phaseTransplant || p == phaseHear {
+	if h.Order.draws() {
 		t.readyDrawer()
 		t.drawer.Inducing = t.m
 	}

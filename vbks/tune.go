@@ -72,6 +72,9 @@ func (r *round) tune(ctx context.Context, stages []TuningStage) (at []int, err e
 	for i, stage := range stages {
 		o := r.order(phaseTune)
 		o.Tuned, o.Steps, o.Further = r.tuneSample(stage.Rows), stage.Steps, i > 0
+		if o.draws() {
+			r.readyDrawer()
+		}
 		at = slices.DeleteFunc(slices.Clone(at), func(k int) bool { return r.outcomes[k].Failure != "" || r.outcomes[k].Best.X == nil })
 		slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(r.outcomes[b].Best.Value, r.outcomes[a].Best.Value) })
 		if i > 0 {
@@ -146,7 +149,10 @@ func (u *unit) tune(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
+	if !u.order.draws() {
+		return nil
+	}
+	return u.bring(ctx, obj, obj)
 }
 
 // ofAll is what is still expected of f hyperparameters that have been tuned on a part of

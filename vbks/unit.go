@@ -96,6 +96,17 @@ type order struct {
 	at        device.Data `wire:"-"` // X on the device, see place
 }
 
+// draws reports whether the order's units make starts.
+func (o *order) draws() bool {
+	switch o.Phase {
+	case phaseSearch, phaseTransplant, phaseHear:
+		return true
+	case phaseTune:
+		return !o.Further
+	}
+	return false
+}
+
 // task is what a unit reads of one kernel.
 type task struct {
 	Kernel int     // place in the space
