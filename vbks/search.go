@@ -262,7 +262,7 @@ func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 // after the other.
 func (u *unit) bring(ctx context.Context, onRows, plain objective) error {
 	return u.whileGaining(mostBrought, func(which []bool) error {
-		return u.variants(ctx, onRows, plain, math.Inf(1), 1, "brought back", which, u.drawer.Return)
+		return u.variants(ctx, onRows, plain, variantSlack, 1, "brought back", which, u.drawer.Return)
 	})
 }
 
