@@ -23,10 +23,13 @@ func (w *Drawer) Return(p *kernelspace.Program, x []float64) (out [][]float64) {
 					continue
 				}
 				for d := range in.NumScale {
-					at := in.Off + 1 + d
-					if in.Cols[d] == c && raw[at] > longSpans*w.scales.Span[c] && p.Params[at].Known.How != kernelspace.Fixed {
-						v[at], flat = spans*w.scales.Span[c], true
+					at, back := in.Off+1+d, spans*w.scales.Span[c]
+					known := &p.Params[at].Known
+					if in.Cols[d] != c || raw[at] <= longSpans*w.scales.Span[c] || known.How == kernelspace.Fixed ||
+						known.How == kernelspace.Bounded && !within(known, back) {
+						continue
 					}
+					v[at], flat = back, true
 				}
 			}
 			if flat {

@@ -2,8 +2,11 @@ package starts_test
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
+	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/starts/startstest"
 )
@@ -70,6 +73,35 @@ func TestReturn(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// A length that is known stays, and one that is bounded does not come back beyond its bounds.
+func TestReturnWithinBounds(t *testing.T) {
+	g := startstest.NewGraft(t, 2, 2)
+	const far = 5e3
+	for what, c := range map[string]struct {
+		known kernelspace.Known
+		want  int
+	}{
+		"fixed":        {kernelspace.Known{How: kernelspace.Fixed, Value: far}, 0},
+		"always long":  {kernelspace.Known{How: kernelspace.Bounded, Low: math.Log(100), High: math.Log(1e4)}, 0},
+		"longer, too":  {kernelspace.Known{How: kernelspace.Bounded, Low: math.Log(10), High: math.Log(1e4)}, 2},
+		"as it may be": {kernelspace.Known{How: kernelspace.Bounded, Low: math.Log(0.1), High: math.Log(1e4)}, 4},
+	} {
+		at := slices.IndexFunc(g.Programs, func(p *kernelspace.Program) bool {
+			return strings.HasPrefix(p.ID, "SE") && len(params.Leaves(p)) == 1
+		})
+		p := know(t, g.Programs[at], map[string]kernelspace.Known{"SE.lengthscale": c.known})
+		raw := make([]float64, len(p.Params))
+		for j, q := range p.Params {
+			if raw[j] = 0.7; q.Name == "lengthscale" {
+				raw[j] = far
+			}
+		}
+		if got := g.Return(p, params.Free(p, raw, 0.4, g.Floor)); len(got) != c.want {
+			t.Errorf("%s, %s: %d starts, want %d", p.ID, what, len(got), c.want)
 		}
 	}
 }
