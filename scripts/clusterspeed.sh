@@ -8,8 +8,8 @@
 # process with one lane in a group of its own that has a quarter of a core
 # (cgroups, version 1 or 2, as root), so that four of them fit on one core and no gain comes of
 # cores; the run's own process does not work, and is not held back. With CORES=1 each
-# worker has a core to itself instead, for machines with more cores than workers. Printed
-# are the seconds from the first unit to the end, and of the workers' units.
+# worker has a core to itself instead, from the second one of the machine on. Printed
+# are the seconds from the first unit to the end, and how many units and phases there were.
 set -u
 set -- "" "$@"
 . "$(dirname "$0")/interrupted.sh"

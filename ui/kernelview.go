@@ -384,6 +384,8 @@ func sourceText(source string) string {
 		return "a period of few cycles"
 	case "left":
 		return "a period left in the data"
+	case "returned":
+		return "a column that seemed of no use"
 	case "recombined":
 		return "leaves of the best kernels"
 	case "tuned":

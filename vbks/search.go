@@ -262,12 +262,12 @@ func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 // after the other.
 func (u *unit) bring(ctx context.Context, onRows, plain objective) error {
 	return u.whileGaining(mostBrought, func(which []bool) error {
-		return u.variants(ctx, onRows, plain, variantSlack, 1, "brought back", which, u.drawer.Return)
+		return u.variants(ctx, onRows, plain, variantSlack, 1, "returned", which, u.drawer.Return)
 	})
 }
 
-// whileGaining makes variants of all kernels, and of what these have led to so many times in all:
-// of each kernel as long as it gains, whatever becomes of the others.
+// whileGaining has variants made of all kernels, then of what these have led to, so many times in
+// all: of each kernel as long as it gains, whatever becomes of the others.
 func (u *unit) whileGaining(rounds int, variants func(which []bool) error) error {
 	var gained []bool
 	for range rounds {

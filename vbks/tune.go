@@ -109,7 +109,8 @@ func (u *unit) onTuned() (bound *collapsed, obj objective, err error) {
 //
 // Minibatches find the neighbourhood of an optimum quickly and then shake about
 // it; L-BFGS on a fixed subset of the rows has no noise and sees how
-// hyperparameters depend on each other.
+// hyperparameters depend on each other. What it cannot see are columns
+// along which a kernel is flat: the first stage brings them back where they pay.
 func (u *unit) tune(ctx context.Context) error {
 	_, obj, err := u.onTuned()
 	if err != nil {
@@ -143,16 +144,20 @@ func (u *unit) tune(ctx context.Context) error {
 			return err
 		}
 		for j, a := range runs {
-			f := &u.outcomes[sub[j]]
-			if f.offer(a, "tuned"); a.x != nil && &f.Best.X[0] == &a.x[0] {
-				f.Best.Gain = ofAll(f.Best.Gain, len(a.x), u.order.Tuned.N, u.total)
-			}
+			u.outcomes[sub[j]].offer(a, "tuned")
 		}
 	}
-	if !u.order.draws() {
-		return nil
+	if u.order.draws() {
+		if err := u.bring(ctx, obj, obj); err != nil {
+			return err
+		}
 	}
-	return u.bring(ctx, obj, obj)
+	for i := range u.outcomes {
+		if b := &u.outcomes[i].Best; !math.IsInf(b.Value, -1) { // found here
+			b.Gain = ofAll(b.Gain, len(b.X), u.order.Tuned.N, u.total)
+		}
+	}
+	return nil
 }
 
 // ofAll is what is still expected of f hyperparameters that have been tuned on a part of
