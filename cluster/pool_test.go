@@ -125,6 +125,11 @@ func TestTasksAreDone(t *testing.T) {
 		if byOthers.Load() == 0 {
 			t.Error("this process has done all")
 		}
+		await(t, "of what was made nothing is left on the shelf", func() bool {
+			left, err := p.hub.shelf.store.List(t.Context())
+			must.OK(t, err)
+			return len(left) == 1 // the file
+		})
 		task, _ := asking("fail", "x")
 		if err := p.Do(t.Context(), task); !here && (err == nil || !strings.HasSuffix(err.Error(), ": no paper")) {
 			t.Errorf("%v", err)
@@ -301,5 +306,33 @@ func TestFilesAreFetchedOnce(t *testing.T) {
 		if path, err := b.file(t.Context(), bad, shelf); err == nil {
 			t.Errorf("%+v is %s", bad, path)
 		}
+	}
+}
+
+// A task that no message holds, or what comes of it, is refused with that reason; one that
+// cannot be sent is not waited for.
+func TestTasksThatCannotBeSent(t *testing.T) {
+	o := &told{}
+	options := o.options(t, true)
+	options.WorkHere = false
+	p, err := ServeTasks(t.Context(), options, 1)
+	must.OK(t, err)
+	defer p.Close()
+	large := make([]byte, mostMessage)
+	leave := helping(t, options.Identity.Ticket(), 1, func(context.Context, *Order) (Result, error) { return Result{Body: large}, nil })
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for _, body := range [][]byte{nil, large} {
+		task, _ := asking("body", "")
+		task.Body = body
+		if err := p.Do(ctx, task); err == nil || !strings.Contains(err.Error(), "too large for a message") {
+			t.Errorf("%d bytes, of which %d come: %v", len(body), len(large), err)
+		}
+	}
+	must.OK(t, leave())
+	p.hub.engine.conn.Close()
+	task, _ := asking("body", "x")
+	if err := p.Do(ctx, task); err == nil || ctx.Err() != nil {
+		t.Errorf("a task that nobody has got: %v", err)
 	}
 }

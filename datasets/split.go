@@ -45,6 +45,42 @@ func (d *Dataset) Among() bool {
 	return d.Series == nil && d.Dim > 1 && (d.SplitBy == "random" || d.SplitBy == "mask")
 }
 
+// Gap is how many rows lie in a gap that is to be filled: the median run of rows held out by a
+// mask, in the order of the one input, or of time beside columns that are made of it. It is 1 where there is
+// no such order, no gap, and of rows drawn at random, since with each training row it is as with them. What lies
+// beyond all training rows is forecast and no gap.
+func (d *Dataset) Gap() int {
+	if d.SplitBy != "mask" && d.SplitBy != "rows" || d.Dim > 1 && (d.Series == nil || d.Dim != 1+len(d.Calendar())) {
+		return 1
+	}
+	rows := make([]int32, d.decisive())
+	for r := range rows {
+		rows[r] = int32(r)
+	}
+	held := make([]bool, len(rows))
+	for _, r := range d.Test {
+		held[r] = true
+	}
+	d.sortByFirst(rows)
+	var runs []int
+	run, begun := 0, false
+	for _, r := range rows {
+		switch {
+		case held[r]:
+			run++
+			continue
+		case begun && run > 0:
+			runs = append(runs, run)
+		}
+		run, begun = 0, true
+	}
+	if len(runs) == 0 {
+		return 1
+	}
+	slices.Sort(runs)
+	return runs[(len(runs)-1)/2]
+}
+
 // split fills in Train and Test.
 func (d *Dataset) split(ctx context.Context, s *Spec, kept []int32) error {
 	if d.SplitBy = s.SplitBy; d.SplitBy == "auto" {

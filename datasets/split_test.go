@@ -159,3 +159,51 @@ func TestSplitMask(t *testing.T) {
 		}
 	}
 }
+
+// What lies in a gap is the median run of rows held out between others, in the order of the one input, or of time beside columns
+// that are made of it, whatever order the file has; nothing else is a gap.
+func TestGaps(t *testing.T) {
+	// masked is a table whose rows come in steps of 7 modulo their number, and a mask of places in the order of x.
+	masked := func(places string, header string, row func(x int) string) *Dataset {
+		var table, mask strings.Builder
+		table.WriteString(header + "\n")
+		for i := range len(places) {
+			x := i * 7 % len(places)
+			table.WriteString(row(x) + "\n")
+			mask.WriteString(places[x:x+1] + "\n")
+		}
+		return loadText(t, table.String(), Spec{SplitBy: "mask", Mask: writeFile(t, "mask.csv", mask.String())})
+	}
+	one := func(x int) string { return fmt.Sprintf("%d,%d", x, x*x) }
+	run := strings.Repeat
+	for _, c := range []struct {
+		places string
+		want   int
+	}{
+		{"0010010001000100", 1}, {"0" + run("1", 20) + "00" + run("1", 24) + "00000" + run("1", 31) + "00", 24},
+		{run("1", 9) + "000110000" + run("1", 11), 2}, {run("0", 20) + run("1", 9), 1}, {run("0", 12), 1},
+		{"0110011100", 2}, {"0100111110010", 1},
+	} {
+		if got := masked(c.places, "x,y", one).Gap(); got != c.want {
+			t.Errorf("%s: gaps of %d, want %d", c.places, got, c.want)
+		}
+	}
+	places := "00" + run("1", 5) + "0000" + run("1", 6) + "00000"
+	two := func(x int) string { return fmt.Sprintf("%d,%d,%d", x, x%3, x*x) }
+	if got := masked(places, "a,b,y", two).Gap(); got != 1 {
+		t.Errorf("of two inputs none orders the rows, gaps of %d", got)
+	}
+	stamped := func(x int) string { return fmt.Sprintf("2024-01-%02dT%02d:00:00Z,%d", 1+x/24, x%24, x*x%17) }
+	if got := masked(places, "time,y", stamped).Gap(); got != 5 {
+		t.Errorf("in time, gaps of %d", got)
+	}
+	for _, by := range []string{"random", "x"} {
+		if got := loadText(t, rowsTable(100), Spec{TestFraction: .6, Seed: 1, SplitBy: by}).Gap(); got != 1 {
+			t.Errorf("held out by %s: gaps of %d", by, got)
+		}
+	}
+	// The last rows of the file may lie between the others.
+	if got := loadText(t, "x,y\n0,1\n1,2\n5,3\n6,4\n2,1\n3,2\n4,4\n", Spec{TestRows: 3, SplitBy: "rows"}).Gap(); got != 3 {
+		t.Errorf("the last rows, between others: gaps of %d", got)
+	}
+}

@@ -543,6 +543,9 @@ func (r *Run) show(e *vbks.Evaluation, o record.Order) {
 	r.learned = learned
 	r.mu.Unlock()
 	r.record(&record.Event{Type: o.What, Evaluation: out, Kernels: o.Kernels, ByItself: o.ByItself})
+	if text := r.standing.Origins(); text != "" && o.What == record.EventEvaluation {
+		r.record(&record.Event{Type: record.EventNotice, Notice: text})
+	}
 	if c, ok := r.recorder.(record.Checkpointer); ok && r.state() != record.Failed {
 		r.tell(c.Checkpoint(learned))
 	}

@@ -104,7 +104,7 @@ var (
 		"posterior": "the weights are q*", "bayes": "the weights are those of Bayes",
 		"tempered": "tempered: 10 nats behind count as 1 does in Bayes, so that many kernels share in it, which forecasts better",
 		"origins":  "origins: weights with which the kernels, fitted to the first rows alone, forecast those that follow best",
-		"loo":      "loo: weights with which rows that are left out, one by one, are predicted best",
+		"loo":      "loo: weights with which rows that are left out, one by one or as many as lie in a gap, are predicted best",
 	}
 )
 

@@ -3,9 +3,14 @@ package vbks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
@@ -301,9 +306,10 @@ func (u *unit) expand(last []*State) {
 //	μ₋ = (μ − h y)/(1 − h),   v₋ = s/(1 − h) + k(x,x) − aᵀa
 //
 // by the formula of Sherman and Morrison; with Z = X they are those of exact Gaussian
-// processes (Rasmussen and Williams 2006, equations 5.10 to 5.12).
+// processes (Rasmussen and Williams 2006, equations 5.10 to 5.12). Of blocks, which end
+// before the rows ends, all rows are left out at once, see withoutBlock; nil: each row is one.
 func (c *collapsed) leaveOut(
-	sub []int, noise []float64, x device.Points, y []float64, stop stopped,
+	sub []int, noise []float64, x device.Points, y []float64, ends []int, stop stopped,
 ) (mean, variance [][]float64, err error) {
 	ln := c.lane
 	mean, variance = make([][]float64, len(sub)), make([][]float64, len(sub))
@@ -311,12 +317,20 @@ func (c *collapsed) leaveOut(
 		mean[i], variance[i] = make([]float64, x.Len()), make([]float64, x.Len())
 	}
 	solved := make([]float64, c.m*chunkRows)
-	for from := x.From; from < x.To; from += chunkRows {
+	for from, to := x.From, 0; from < x.To; from = to {
 		if err := stop.ask(); err != nil {
 			return nil, nil, err
 		}
+		to = min(from+chunkRows, x.To)
+		if ends != nil { // whole blocks, as many as there is room for
+			fit, whole := slices.BinarySearch(ends, to)
+			if !whole {
+				fit--
+			}
+			to = ends[fit]
+		}
 		rows := x
-		rows.From, rows.To = from, min(from+chunkRows, x.To)
+		rows.From, rows.To = from, to
 		n := rows.Len()
 		ln.Kernel(sub, c.ks, c.theta, c.z, rows, c.a)
 		ln.Solve(sub, false, c.l, c.a)
@@ -335,6 +349,18 @@ func (c *collapsed) leaveOut(
 			if err := ln.Read(c.bar, k, solved[:c.m*n]); err != nil {
 				return nil, nil, err
 			}
+			if ends != nil {
+				for begin := from; begin < to; {
+					at, whole := slices.BinarySearch(ends, begin)
+					if whole {
+						at++
+					}
+					b := blas64.General{Rows: c.m, Cols: ends[at] - begin, Stride: n, Data: solved[begin-from : c.m*n]}
+					withoutBlock(b, noise[i], y[begin-x.From:ends[at]-x.From], mu[begin-from:], v[begin-from:])
+					begin = ends[at]
+				}
+				continue
+			}
 			for r := range n {
 				s := 0.0
 				for at := r; at < c.m*n; at += n {
@@ -349,7 +375,56 @@ func (c *collapsed) leaveOut(
 	return mean, variance, nil
 }
 
-// leftOut predicts the rows seen with the unit's kernels, each without itself.
+// withoutBlock makes of means and variances of f at the rows of a block those that they
+// have without the block, b being L_B⁻¹A of its rows and y their targets. With
+// S⁻¹ = (AᵀA + σ²I)⁻¹ the others predict a block (the identity behind Rasmussen and
+// Williams 2006, 5.4.2, for more than one row) by
+//
+//	μ₋ = y − (S⁻¹)_bb⁻¹ (S⁻¹y)_b,   V₋ = (S⁻¹)_bb⁻¹ − σ²I,
+//
+// and what rows share of each other, H = bᵀb/σ², has all of it: (S⁻¹)_bb = (I − H)/σ²
+// and (S⁻¹y)_b = (y − μ)/σ². What k(x,x) is above aᵀa comes back to the variances.
+func withoutBlock(b blas64.General, noise float64, y, mu, v []float64) {
+	n := len(y)
+	shared := mat.NewSymDense(n, nil) // bᵀb
+	blas64.Syrk(blas.Trans, 1, b, 0, shared.RawSymmetric())
+	rest, left := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			rest.SetSym(i, j, -shared.At(i, j)/noise)
+		}
+		rest.SetSym(i, i, 1+rest.At(i, i))
+		left.SetVec(i, y[i]-mu[i])
+	}
+	// Its eigenvalues are above 0: what rounding takes, where there is next to no noise, is put back.
+	var chol mat.Cholesky
+	known := chol.Factorize(rest)
+	for more := leastLeft; !known && more < 1; more *= 10 {
+		for i := range n {
+			rest.SetSym(i, i, rest.At(i, i)+more)
+		}
+		known = chol.Factorize(rest)
+	}
+	inverse := mat.NewSymDense(n, nil)
+	if known {
+		known = solvable(chol.InverseTo(inverse)) && solvable(chol.SolveVecTo(left, left))
+	}
+	for i := range n {
+		above := math.Max(0, v[i]-shared.At(i, i))
+		if mu[i], v[i] = y[i]-left.AtVec(i), noise*math.Max(0, inverse.At(i, i)-1)+above; !known { // the rows say nothing
+			mu[i], v[i] = math.NaN(), math.NaN()
+		}
+	}
+}
+
+// solvable reports whether a system has been solved, be it badly conditioned.
+func solvable(err error) bool { return err == nil || errors.As(err, new(mat.Condition)) }
+
+// leastLeft of a row's own part is what rounding leaves of it at least.
+const leastLeft = 1e-13
+
+// leftOut predicts the rows seen with the unit's kernels, each without itself, or without
+// the block that it is in.
 func (u *unit) leftOut() error {
 	last := u.last()
 	if err := u.optimum(last); err != nil {
@@ -360,11 +435,28 @@ func (u *unit) leftOut() error {
 		_, s2 := params.Raw(u.model(i).program, st.Free, u.floor)
 		noise = append(noise, s2)
 	}
-	mean, variance, err := u.worker.bound.leaveOut(u.all(), noise, u.seen(), u.y[:u.order.Rows], u.stop)
+	x, y, ends, order := u.seen(), u.y[:u.order.Rows], []int(nil), []int(nil)
+	if u.order.Block > 1 {
+		order, ends = u.blocks()
+		index := make([]int32, len(order))
+		y = make([]float64, len(order))
+		for i, r := range order {
+			index[i], y[i] = int32(r), u.y[r]
+		}
+		var err error
+		if x.Index, err = u.worker.lane.NewIndex(index); err != nil {
+			return err
+		}
+		defer u.worker.lane.Free(x.Index)
+	}
+	mean, variance, err := u.worker.bound.leaveOut(u.all(), noise, x, y, ends, u.stop)
 	if err != nil {
 		return err
 	}
 	for i := range mean {
+		if order != nil {
+			mean[i], variance[i] = scattered(mean[i], order), scattered(variance[i], order)
+		}
 		for row := range mean[i] {
 			if u.weights != nil { // they are of √w f
 				w := u.weights[row]
@@ -375,4 +467,35 @@ func (u *unit) leftOut() error {
 	}
 	u.foretell(mean, variance, noise)
 	return nil
+}
+
+// blocks divides the rows seen, in the order of the first input, evenly into blocks of the
+// order's length or a little less, and returns behind which places of that order they end.
+func (u *unit) blocks() (order, ends []int) {
+	n := u.order.Rows
+	order = inOrder(u.x, u.dim, n)
+	count := (n + u.order.Block - 1) / u.order.Block
+	for i := range count {
+		ends = append(ends, n*(i+1)/count)
+	}
+	return order, ends
+}
+
+// inOrder are the first n rows in the order of the first input.
+func inOrder(x []float64, dim, n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(x[a*dim], x[b*dim]) })
+	return rows
+}
+
+// scattered returns values of rows in some order by row.
+func scattered(values []float64, order []int) []float64 {
+	out := make([]float64, len(values))
+	for i, r := range order {
+		out[r] = values[i]
+	}
+	return out
 }

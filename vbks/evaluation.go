@@ -53,9 +53,12 @@ type Training struct {
 	Y   []float64 // N
 	Dim int       // number of inputs
 
-	Seasons []float64    // of a series in time: periods that the calendar knows, in units of X, the shortest first
-	Cycle   float64      // of a series in time: a period that the values show and the calendar does not know, in units of X; 0: none
-	Clock   *local.Clock // of several inputs, of which the first is time and the others are made of it; nil: none
+	Seasons []float64 // of a series in time: periods that the calendar knows, in units of X, the shortest first
+	Cycle   float64   // of a series in time: a period that the values show and the calendar does not know, in units of X; 0: none
+	// Gap is how many successive rows, in the order of the first input, are to be predicted as a rule
+	// that lie between rows which are known; 0, 1: single ones, or no order says what lies between.
+	Gap   int
+	Clock *local.Clock // of several inputs, of which the first is time and the others are made of it; nil: none
 	// Alike says, of several inputs whose rows are asked for among those known, which are levels of a
 	// category; nil: they are not asked for so.
 	Alike []bool

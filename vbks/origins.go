@@ -112,11 +112,7 @@ func (t *Trainer) Calibrate(ctx context.Context) (*Calibration, error) {
 func (t *Trainer) fromOrigins(
 	ctx context.Context, o PredictOptions, most int, key string, visit func(p *mixture.Prediction, y []float64),
 ) error {
-	rows := make([]int, t.rows)
-	for i := range rows {
-		rows[i] = i
-	}
-	slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(t.data.X[a*t.dim], t.data.X[b*t.dim]) })
+	rows := inOrder(t.data.X, t.dim, t.rows)
 	for tenth := originTenths - mostOrigins; tenth < originTenths; tenth++ {
 		cut, end := t.rows*tenth/originTenths, t.rows*(tenth+1)/originTenths
 		ahead := rows[cut:end]
@@ -224,6 +220,46 @@ const (
 	// A notice names kernels of such a weight.
 	namedWeight = 0.05
 )
+
+// Origin is how many rows, by the first input, lie before an origin, and how many behind it are forecast for weights.
+type Origin struct{ Past, Ahead int }
+
+// Origins are those that weights of "origins" come from of so many rows; none where these are too few.
+func Origins(rows int) (all []Origin) {
+	if rows < fewestCalibrated {
+		return nil
+	}
+	for tenth := originTenths - mostOrigins; tenth < originTenths; tenth++ {
+		past := rows * tenth / originTenths
+		all = append(all, Origin{past, min(mostForeseen, rows*(tenth+1)/originTenths-past)})
+	}
+	return all
+}
+
+// ForeseenOrigins is about what the weights of "origins" take of so many kernels after a number of inducing inputs, 0 where
+// the settings ask for others: at each origin as many for a row, a refit to the rows before it, and what is forecast.
+// Its unit is that of Foreseen.
+func (s Settings) ForeseenOrigins(rows, kernels, inducing int) (work float64) {
+	e, err := s.Effort(max(1, rows))
+	if s.Weights != OriginsWeights || kernels < 2 || err != nil {
+		return 0
+	}
+	for _, o := range Origins(rows) {
+		m := max(1, inducing*o.Past/rows)
+		one := float64(o.Past+min(o.Past, s.sampled(o.Past))+o.Ahead) * rowWork(m)
+		if e.Exact() {
+			one = 0
+			if s.pointEstimates() {
+				one = RefitGradients * s.boundWork(rows, o.Past, m)
+			}
+			if one += float64(o.Ahead) * rowWork(m); s.averages(o.Past, rows) {
+				one += foreseenAverage * s.boundWork(rows, o.Past, m)
+			}
+		}
+		work += one + foreseenFixed*math.Pow(float64(m), 3)
+	}
+	return float64(kernels) * work
+}
 
 // foresee finds the weights of "origins" under the last evaluation, once no more are planned: those for which the
 // average of the live kernels has the greatest log density of what comes behind rolling origins within the rows, each

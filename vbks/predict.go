@@ -488,6 +488,13 @@ func (s Settings) leavesOut(all int) bool {
 // under each of some kernels at its hyperparameters and given the rows' weights, each row
 // left out: nats of the standardised targets. It needs the optimiser "collapsed" and point estimates.
 func (t *Trainer) leaveOneOut(ctx context.Context, ids []string) (map[string][]float64, error) {
+	return t.leaveOut(ctx, ids, 1)
+}
+
+// leaveOut is leaveOneOut where so many successive rows are left out at a time, of which each counts by
+// its own density. The joint one of a block would be a product of densities given the rows before it in the block:
+// mostly what neighbours tell, of which blocks are to be rid. It is, besides, by row that what is held out is scored.
+func (t *Trainer) leaveOut(ctx context.Context, ids []string, block int) (map[string][]float64, error) {
 	if !t.settings.leavesOut(t.data.Rows()) {
 		return nil, fmt.Errorf("rows are left out in closed form only with optimise.optimizer = \"collapsed\" and point estimates")
 	}
@@ -497,7 +504,7 @@ func (t *Trainer) leaveOneOut(ctx context.Context, ids []string) (map[string][]f
 	}
 	r := t.asking()
 	o := r.order(phasePredict)
-	o.LeaveOut = true
+	o.LeaveOut, o.Block = true, block
 	if err := r.ask(ctx, o, kernels); err != nil {
 		return nil, err
 	}
@@ -513,6 +520,27 @@ func (t *Trainer) leaveOneOut(ctx context.Context, ids []string) (map[string][]f
 		out[t.kernels[i].id] = terms
 	}
 	return out, nil
+}
+
+// fewestBlocks are left out, so that what stays is no less than what predictions will rest on.
+const fewestBlocks = 5
+
+// block is how many successive rows of so many seen are left out at a time for weights of "loo": as many as
+// the gaps have that are to be filled. A single row's neighbours tell of it what they do not of a gap's middle,
+// so that a rough function looks better than it is there.
+func (t *Trainer) block(seen int) int {
+	b, all := t.data.Gap, t.data.Rows()
+	if b <= 1 {
+		return 1
+	}
+	early := t.data.X[:seen*t.dim]
+	for i := t.dim; i < len(early); i += t.dim {
+		if early[i] < early[i-t.dim] { // they come in another order: a part of them has gaps of fewer rows
+			b = int(math.Round(float64(b) * float64(seen) / float64(all)))
+			break
+		}
+	}
+	return max(1, min(b, seen/fewestBlocks, chunkRows))
 }
 
 // weigh finds the weights of "loo" under the last evaluation: those for which the average
@@ -533,7 +561,7 @@ func (t *Trainer) weigh(ctx context.Context, o PredictOptions) error {
 	for _, i := range kernels {
 		ids = append(ids, t.kernels[i].id)
 	}
-	densities, err := t.leaveOneOut(ctx, ids)
+	densities, err := t.leaveOut(ctx, ids, t.block(t.rows))
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,9 @@ import (
 // optimum a little.
 const refitSteps = 20
 
+// RefitGradients is how many gradients of the bound it takes as a rule; where that is flat already it ends earlier.
+const RefitGradients = 15
+
 // Refit returns a trainer that only predicts, from other rows than those of the last
 // evaluation: as a rule those and what had been held out. They must be standardised
 // alike. On dev it has the kernels, priors, ranking and weights of t, and as many

@@ -189,6 +189,9 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 		t.notices = append(t.notices, Notice{Text: fmt.Sprintf(
 			"predict.weights = %q is \"posterior\" with optimise.optimizer = %q and hyperparameters = %q", looWeights, t.settings.Optimizer,
 			s.Hyperparameters)})
+	} else if b := t.block(n); b > 1 && s.Weights == looWeights {
+		t.notices = append(t.notices, Notice{Text: fmt.Sprintf(
+			"predict.weights = %q: rows are left out in blocks of %d, as long as the gaps", looWeights, b)})
 	}
 	t.elboRows = permutation(n, s.Seed)
 	t.columns, t.space = columns, space

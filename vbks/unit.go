@@ -93,6 +93,7 @@ type order struct {
 	Averaged  bool        // predict, model: over hyperparameters
 	Factors   bool        // model: with the factors of q(v)
 	LeaveOut  bool        // predict: the rows seen in the place of X, each without itself
+	Block     int         // and without so many about it, in the order of the first input; 0, 1: itself alone
 	at        device.Data `wire:"-"` // X on the device, see place
 }
 

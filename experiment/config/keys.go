@@ -165,8 +165,8 @@ func (c *Config) keys() []key {
 		{"predict", "theta", choice(&s.PredictTheta, vbks.PredictThetaNames()...),
 			"hyperparameters at their mode, or averaged over by the curvature there; auto: up to 2,000 rows"},
 		{"predict", "weights", choice(&s.Weights, vbks.WeightNames()...),
-			"auto: tempered for a series in time, origins for a long one, else posterior; loo: by rows left out; " +
-				"origins: by forecasts within the rows"},
+			"auto: tempered for a series in time, origins for a long one, else posterior; loo: by rows left out, " +
+				"in blocks as long as the gaps that are held out; origins: by forecasts within the rows"},
 		{"predict", "calibrate", choice(&s.Calibrate, vbks.CalibrateNames()...),
 			"auto: intervals of a series in time have the width that rolling origins within the training rows speak for"},
 		{"predict", "local", choice(&s.Local, local.Names()...),

@@ -171,6 +171,12 @@ func TestFiguresOfComparison(t *testing.T) {
 	if len(points) != 2 || math.Round(points[1][0]) != 2 {
 		t.Errorf("points of random: %v", points)
 	}
+	runs, away := filepath.Join(dir, config.MethodAverage), filepath.Join(t.TempDir(), "runs")
+	must.OK(t, os.Rename(runs, away))
+	must.OK(t, os.Symlink(away, runs)) // what is drawn is of this comparison
+	if _, err := Read(t.Context(), []string{dir}, Options{}); err == nil || !strings.Contains(err.Error(), "is a link") {
+		t.Errorf("runs that are elsewhere: %v", err)
+	}
 }
 
 // Time against iterations: the fitted slope is that of the least squares through
@@ -240,10 +246,15 @@ func TestCourses(t *testing.T) {
 
 func TestFiguresMessages(t *testing.T) {
 	dir := t.TempDir()
-	must.OK(t, os.Mkdir(filepath.Join(dir, "empty"), 0o755))
+	for _, folder := range []string{"empty", "linked", "run"} {
+		must.OK(t, os.Mkdir(filepath.Join(dir, folder), 0o755))
+	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "run", record.EventsFile), nil, 0o644))
+	must.OK(t, os.Symlink(filepath.Join(dir, "run"), filepath.Join(dir, "linked", "elsewhere")))
 	for _, c := range []struct{ path, want string }{
 		{filepath.Join(dir, "none"), "cannot be listed"},
 		{filepath.Join(dir, "empty"), "is neither a run nor a comparison, and no folder of runs"},
+		{filepath.Join(dir, "linked"), "is a link; kestrel follows none in there"},
 	} {
 		if _, err := Read(t.Context(), []string{c.path}, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.path, err)

@@ -2,9 +2,11 @@ package finding
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
+	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/kernelspace"
@@ -45,6 +47,27 @@ func (w *speller) between(column, p int, write func(column int, v float64) strin
 	if !ok {
 		return ""
 	}
+	low, high = toRows(&w.start.Inputs()[column], low, high)
+	return w.betweenEnds(column, low, high, write)
+}
+
+// toRows moves the ends of an interval of a place out to the nearest rows of an even column: between two rows the data
+// do not tell one place from another, and that the prior of the width draws it to the middle is not to be believed.
+func toRows(c *datasets.ColumnSummary, low, high float64) (float64, float64) {
+	if !c.Regular || !(c.Spacing > 0) {
+		return low, high
+	}
+	n := c.Spacing
+	if r := c.Min + n*math.Floor((low-c.Min)/n); r >= c.Min {
+		low = r
+	}
+	if r := c.Min + n*math.Ceil((high-c.Min)/n); r <= c.Max {
+		high = r
+	}
+	return low, high
+}
+
+func (w *speller) betweenEnds(column int, low, high float64, write func(column int, v float64) string) string {
 	low, high = words.Ends(low, high)
 	from, to := write(column, low), write(column, high)
 	if from == to {
@@ -72,12 +95,28 @@ func (w *speller) change(c *kernelspace.Component) string {
 		return w.steps(c)
 	}
 	step := &c.Program.Instrs[0]
+	if p := w.bend(c); p != nil {
+		d := step.Cols[0]
+		middle, _ := words.Ends(float64(p.Middle), float64(p.Middle+p.High-p.Low))
+		return "a straight line" + w.where(&wordLeaf{Instr: step}) + " that bends at " + w.day(d, middle) +
+			w.betweenEnds(d, float64(p.Low), float64(p.High), w.day)
+	}
 	at, width := c.Params[step.Off], c.Params[step.Off+1]
 	column := w.start.Inputs()[step.Cols[0]].Name
 	before, after := c.Program.Branches()
 	return "a change at " + column + " = " + w.place(step.Cols[0], float64(w.values[at])) + w.between(step.Cols[0], at, w.place) +
 		", over about " + w.quantities([]int{width}) +
 		", from " + w.branch(c, before) + " to " + w.branch(c, after)
+}
+
+// bend is where a straight line that goes over to another bends; nil where the data show no bend, or that is not known yet.
+func (w *speller) bend(c *kernelspace.Component) *record.Bend {
+	for _, e := range w.effectsOf(c) {
+		if e.Kind == record.EffectBend && e.Place != nil && e.Known() {
+			return e.Place
+		}
+	}
+	return nil
 }
 
 // branch describes one side of the change point c.

@@ -79,6 +79,9 @@ func (w *speller) size(c *kernelspace.Component) string {
 	case record.EffectSlope:
 		per, length := w.per(best.Column)
 		return " (" + way(mean, "grows", "falls") + " by " + w.amount(mean*length) + " " + per + w.turnedAt(best.Column) + ")"
+	case record.EffectBend:
+		per, length := w.per(best.Column)
+		return " (its slope is " + w.amount(mean*length) + " " + per + " " + way(mean, "higher", "lower") + " from then on)"
 	case record.EffectChange:
 		if c.Expr.IsSteps() && c.Expr.NumLeaves() <= oneStep {
 			return " (" + w.amount(mean) + " " + way(mean, "higher", "lower") + " from then on)"

@@ -19,6 +19,8 @@ func TestSizes(t *testing.T) {
 	months[0].Max = 300
 	daily := []datasets.ColumnSummary{days[0], days[1]}
 	daily[0].Spacing = 1
+	regular := []datasets.ColumnSummary{daily[0], daily[1]}
+	regular[0].Regular = true
 	weather := []datasets.ColumnSummary{days[0], {Name: "weather", Role: "input", Levels: make([]datasets.Level, 2), Max: 1,
 		Distinct: 2}, {Name: "energy", Role: "target", Unit: "kWh"}}
 	effects := func(all ...record.Effect) func(*record.Standing, *record.Fit) {
@@ -43,6 +45,10 @@ func TestSizes(t *testing.T) {
 	glaze := record.Effect{Kind: record.EffectLevel, Part: "CAT[glaze]", Column: "glaze", Name: "Linde", Against: "Alba", Mean: -12, SD: 1}
 	step := func(mean files.Number) record.Effect {
 		return record.Effect{Kind: record.EffectStep, Part: "CP(CONST,CP(CONST,CONST))", Column: "day", Mean: mean, SD: 0.2}
+	}
+	bent := func(sd files.Number) record.Effect {
+		return record.Effect{Kind: record.EffectBend, Part: "CP(LIN+CONST,LIN+CONST)", Column: "day", Mean: -3.2 / 30.436875, SD: sd,
+			Place: &record.Bend{Low: 481.27, Middle: 500.13, High: 512.4}}
 	}
 	kiln := []datasets.ColumnSummary{{Name: "oven", Role: "input", Min: 760, Max: 880, Mean: 820, SD: 35}, {Name: "glaze", Role: "input",
 		Levels: make([]datasets.Level, 2), Max: 1, Distinct: 2}, {Name: "gloss", Role: "target"}}
@@ -92,6 +98,8 @@ func TestSizes(t *testing.T) {
 		{"a step, of which is known where", scene{daily, "CP(CONST,CONST)", []files.Number{500, 0.1, 9, 9, 1}, 300, 400, nil, around(
 			record.Effect{Kind: record.EffectChange, Part: "CP(CONST,CONST)", Column: "day", Mean: -31.2, SD: 2})},
 			"A level that steps at 2023-05-16, with 95 % between 2023-05-13 and 2023-05-18 (31 kWh lower from then on) (CP("},
+		{"and rows are even", scene{regular, "CP(CONST,CONST)", []files.Number{500, 0.1, 9, 9, 1}, 300, 400, nil, around()},
+			"A level that steps at 2023-05-16, with 95 % between 2023-05-13 and 2023-05-19 (CP("},
 		{"two steps, not at once", scene{daily, "CP(CONST,CP(CONST,CONST))", []files.Number{500, 9, 9, 1000, 3, 9, 9, 1}, 300, 400, nil, effects(
 			record.Effect{Kind: record.EffectChange, Part: "CP(CONST,CP(CONST,CONST))", Column: "day", Mean: 8, SD: 2})},
 			"A level that changes at 2023-05-16 and at 2024-09-27 (ends 8 kWh higher than it began)"},
@@ -100,6 +108,11 @@ func TestSizes(t *testing.T) {
 			step(1.5))}, "A level that changes at 2023-05-16 (−2.6 kWh) and at 2024-09-27 (+1.5 kWh) (CP("},
 		{"two steps, of which one may be 0", scene{daily, "CP(CONST,CP(CONST,CONST))", []files.Number{1000, 9, 9, 500, 3, 9, 9, 1}, 300, 400,
 			nil, effects(step(0.1), step(1.5))}, "A level that changes at 2023-05-16 and at 2024-09-27 (+1.5 kWh) (CP("},
+		{"a line that bends", scene{daily, "CP(LIN+CONST,LIN+CONST)", []files.Number{300, 50, 9, 1, 9, 9, 1, 9, 1}, 300, 400, nil,
+			effects(bent(0.01))}, "A straight line that bends at 2023-05-16, with 95 % between 2023-04-27 and 2023-05-28 (its slope is 38 kWh " +
+			"a year lower from then on) (CP("},
+		{"one that may be straight", scene{daily, "CP(LIN+CONST,LIN+CONST)", []files.Number{300, 50, 9, 1, 9, 9, 1, 9, 1}, 300, 400, nil,
+			effects(bent(0.1))}, "A change at day = 2022-10-28 00:00, over about 50 days, from a straight line plus a constant to a straight line "},
 		{"five days that are equal, two that are not", scene{days, "PER", perWeek[:4], 300, 400, nil, effects(part("Sunday", -103, 2),
 			part("Monday", 31, 2), part("Tuesday", 35, 2), part("Wednesday", 33, 2), part("Thursday", 34, 2), part("Friday", 34, 2),
 			part("Saturday", -64, 2))},

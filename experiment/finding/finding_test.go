@@ -583,3 +583,13 @@ func TestAboveNothing(t *testing.T) {
 		t.Errorf("%v nats above nothing, want 3", gain)
 	}
 }
+
+// Advice can be followed: no more inducing inputs than there are rows, and for a run of
+// which nobody says where it lies its place in the command.
+func TestAdviceCanBeFollowed(t *testing.T) {
+	open := record.Fit{ELBO: -4, Evidence: &record.Evidence{Upper: 9}}
+	c := scene{room, "SE[sun]+LIN[wind]", []files.Number{1, 1, 9, 200, 1}, 64, 90, []record.Fit{open}, nil}
+	if got := Of(c.standing(t), "").Next; strings.Contains(got, "inducing") || !strings.Contains(got, " RUN ") {
+		t.Error(got)
+	}
+}

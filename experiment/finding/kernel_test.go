@@ -1,6 +1,7 @@
 package finding
 
 import (
+	"strings"
 	"testing"
 
 	"example.com/kestrel/datasets"
@@ -105,4 +106,18 @@ func describe(t *testing.T, s *record.Start, kernel string, ard bool, fixed []re
 	}
 	info.Params = append(info.Params, record.ParamInfo{Name: "noise_variance", Scale: 1})
 	return info, o
+}
+
+// Which columns a kernel with a length for each varies along is a matter of where it goes
+// farthest, not of how far that is: longer by the same factor, lengths tell the same.
+func TestLongLengthsTellOfTheSameColumns(t *testing.T) {
+	plane := []datasets.ColumnSummary{{Name: "u", Role: "input", Max: 1}, {Name: "v", Role: "input", Max: 1}, {Name: "y", Role: "target"}}
+	for _, factor := range []files.Number{1, 30} {
+		for v, want := range map[files.Number]string{9: "y: a smooth variation in u and v over", 100: "y: a smooth variation in u over"} {
+			c := scene{plane, "SE[u,v;ard]", []files.Number{4, 2 * factor, v * factor, 1}, 300, 400, nil, nil}
+			if got := Of(c.standing(t), "runs/a").What; !strings.HasPrefix(got, want) {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
+	}
 }

@@ -30,9 +30,10 @@ type question struct {
 	sums []sum
 	// swings are the points of each phase of what repeats, or each value of what varies; nil:
 	// it does neither.
-	swings [][]int
-	along  []float64     // of what varies, the values of its column, in its unit; nil where it repeats
-	effect record.Effect // of the swing
+	swings   [][]int
+	along    []float64     // of what varies, the values of its column, in its unit; nil where it repeats
+	effect   record.Effect // of the swing, or of the bend
+	*bending               // nil: it does not ask for one
 }
 
 // sum is an effect as a weighted sum of what the component is at the points asked.
@@ -67,7 +68,7 @@ func EffectsOf(ctx context.Context, f *vbks.Frozen, from *Learned, id string) ([
 	var x [][]float64
 	some := false
 	for c := range own {
-		q := newQuestion(from, &own[c], own[c].Theta(k.States[0].Theta))
+		q := newQuestion(from, &own[c], own[c].Theta(k.States[0].Theta), k.States[0].Noise)
 		asked, x = append(asked, q), append(x, q.x)
 		some = some || len(q.x) > 0
 	}
@@ -101,6 +102,11 @@ func EffectsOf(ctx context.Context, f *vbks.Frozen, from *Learned, id string) ([
 
 // answer makes the effects of what is believed of a component.
 func (q *question) answer(j *vbks.Joint, s *datasets.Scaler) (out []record.Effect) {
+	if q.bending != nil {
+		if e, ok := q.bend(q.effect, j, s); ok {
+			out = append(out, e)
+		}
+	}
 	if q.swings != nil {
 		level := func(points []int) (m float64) {
 			for _, p := range points {
@@ -210,8 +216,12 @@ func placeDigits(v, all float64) int {
 }
 
 // newQuestion is what is to be asked of a component, nothing where it has no size that one
-// number tells.
-func newQuestion(from *Learned, c *kernelspace.Component, theta []float64) (q question) {
+// number tells. Noise is the variance that goes with theta.
+func newQuestion(from *Learned, c *kernelspace.Component, theta []float64, noise float64) (q question) {
+	if column, ok := bends(c); ok {
+		a := newAsking(from, column)
+		return a.bend(noise)
+	}
 	if c.Expr.IsSteps() {
 		at := c.Program.Instrs[0].Cols[0]
 		if slices.ContainsFunc(c.Program.Instrs, func(in kernelspace.Instr) bool { return in.Op == kernelspace.OpStep && in.Cols[0] != at }) {

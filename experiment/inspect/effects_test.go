@@ -52,6 +52,9 @@ func TestEffectsAreThoseOfTheTable(t *testing.T) {
 		{"a step", "CP(CONST,CONST)", "day,y", func(i int, noise float64) string {
 			return fmt.Sprintf("%d,%.4f", i, 50-12*float64(i/45)+noise)
 		}, map[string]float64{"change": -12}, nil},
+		{"a bend", "CP(LIN+CONST,LIN+CONST)", "day,y", func(i int, noise float64) string {
+			return fmt.Sprintf("%d,%.4f", i, 50+0.2*float64(i)-0.5*max(0, float64(i)-47.3)+noise)
+		}, map[string]float64{"bend": -0.5}, nil},
 		{"two steps", "CP(CONST,CP(CONST,CONST))", "day,y", func(i int, noise float64) string {
 			return fmt.Sprintf("%d,%.4f", i, 50-12*float64(i/30)+20*float64(i/60)+noise)
 		}, map[string]float64{"change": -4, "step 1": -12, "step 2": 8},
@@ -90,6 +93,10 @@ func TestEffectsAreThoseOfTheTable(t *testing.T) {
 			}
 			if at, err := strconv.ParseFloat(e.Against, 64); e.Kind == record.EffectShape && (err != nil || math.Abs(at-18) > 0.6) {
 				t.Errorf("%s: at %q", c.what, e.Against)
+			}
+			if p := e.Place; (p != nil) != (e.Kind == record.EffectBend) || p != nil &&
+				!(math.Abs(float64(p.Middle)-47.3) < 3.5*float64(p.High-p.Low)/4 && p.High < p.Low+10) {
+				t.Errorf("%s: between %+v, in the table at 47.3", c.what, p)
 			}
 			if e.Kind == record.EffectLevel && e.Against != "sun" {
 				t.Errorf("%s: beside %q", c.what, e.Against)

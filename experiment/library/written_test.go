@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/internal/must"
 )
 
@@ -41,5 +42,25 @@ func TestOwnOutputsAreNoData(t *testing.T) {
 	slices.Sort(got)
 	if want := []string{"folder/state/mine too.csv", "mine.csv", "row.csv", "short.csv"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A run whose log cannot be read is listed like any other, with why.
+func TestRunsThatCannotBeRead(t *testing.T) {
+	root := t.TempDir()
+	for name, log := range map[string]string{"new": "", "torn": `{"v":1,"seq":0,"ti`, "other": "t,y\n1,2\n"} {
+		path := filepath.Join(root, name, record.EventsFile)
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.OK(t, os.WriteFile(path, []byte(log), 0o644))
+	}
+	runs, err := RecentRuns(root, 0)
+	must.OK(t, err)
+	for _, r := range runs {
+		if r.Err == "" || (r.Err == "no event yet") == (r.Name == "other") {
+			t.Errorf("%s: %q", r.Name, r.Err)
+		}
+	}
+	if len(runs) != 3 {
+		t.Errorf("%d runs are listed, not 3", len(runs))
 	}
 }

@@ -70,6 +70,41 @@ func TestEstimateByHand(t *testing.T) {
 	}
 }
 
+// Counted by hand: forecasts from rolling origins, each of kernels that pass over the rows before it, estimate their ELBO on
+// 10,000 of them at most and predict what comes behind, or climb 15 gradients, with as many inducing inputs for a row.
+func TestOriginsAreEstimated(t *testing.T) {
+	unit := cost.Bound{Fixed: 1, Row: 0.01, FixedGrad: 3, RowGrad: 0.02}
+	seconds := func(optimizer, weights string, rows int, kernels ...string) float64 {
+		c := config.Default()
+		c.Kernels = config.KernelSpace{Expressions: kernels}
+		s := &c.Settings
+		s.Optimizer, s.Weights, s.Inducing, s.Starts, s.Steps, s.EvaluateEvery, s.Refine = optimizer, weights, 64, 2, 40, 1, 0
+		space, err := c.Kernels.Candidates()
+		must.OK(t, err)
+		w, err := newWorkload(&c, space, rows, 1)
+		must.OK(t, err)
+		return w.seconds(unit, unit, unit)
+	}
+	more := func(optimizer string, rows int, kernels ...string) float64 {
+		return seconds(optimizer, "origins", rows, kernels...) - seconds(optimizer, "tempered", rows, kernels...)
+	}
+	stream, climb := 0.0, 0.0
+	for tenth := 5.; tenth < 10; tenth++ {
+		past := 2000 * tenth // of 20,000 rows, 2,000 behind each
+		stream += tenth * tenth / 100 * (1 + 20 + 1 + past/100 + 1 + min(past, 10_000)/100)
+		past = 100 * tenth // of 1,000
+		climb += tenth * tenth / 100 * (1 + 1 + 15*(4+past*.03))
+	}
+	for name, c := range map[string]struct{ got, want float64 }{
+		"a stream": {more("natural", 20_000, "SE", "PER"), 1.25 * 2 * stream}, "few rows": {more("collapsed", 1000, "SE", "PER"), 1.25 * 2 * climb},
+		"one kernel": {more("natural", 20_000, "SE"), 0}, "too few rows": {more("collapsed", 20, "SE", "PER"), 0},
+	} {
+		if math.Abs(c.got-c.want) > 1e-6*(1+c.want) {
+			t.Errorf("%s: %v s more, want %v", name, c.got, c.want)
+		}
+	}
+}
+
 // More of anything takes longer, and memory where it is kept.
 func TestEstimateGrows(t *testing.T) {
 	unit := cost.Bound{Fixed: 1e-5, Row: 1e-7, FixedGrad: 3e-5, RowGrad: 2e-7}
@@ -86,12 +121,19 @@ func TestEstimateGrows(t *testing.T) {
 		must.OK(t, err)
 		return w.seconds(unit, unit, w.wider(unit)), w.bytes(2)
 	}
+	var withAll int64 // collapsed goes by all rows at every step
 	for _, optimizer := range []string{"collapsed", "natural", "adam"} {
 		plain := base()
 		plain.Settings.Optimizer, plain.Settings.Inducing = optimizer, 64
 		seconds, bytes := of(plain, 3000)
-		if s, b := of(plain, 30_000); s <= seconds || b <= bytes {
+		s, b := of(plain, 30_000)
+		if s <= seconds || b <= bytes {
 			t.Errorf("%s: ten times the rows take %v s and %d bytes, not more than %v and %d", optimizer, s, b, seconds, bytes)
+		}
+		if optimizer == "collapsed" {
+			withAll = b
+		} else if b >= withAll {
+			t.Errorf("%s: minibatches of 30,000 rows take %d bytes, not less than the %d of all rows", optimizer, b, withAll)
 		}
 		for name, change := range map[string]func(*config.Config){
 			"kernels":     func(c *config.Config) { c.Kernels.Set = "K144" },

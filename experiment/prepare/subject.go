@@ -45,7 +45,7 @@ func NewSubject(c *config.Config, d *datasets.Dataset, scaler *datasets.Scaler, 
 		}
 		s.Train.Cycle = d.Series.Cycle / scaler.XScale[0]
 	}
-	s.Train.Clock = clock(d, scaler)
+	s.Train.Clock, s.Train.Gap = clock(d, scaler), d.Gap()
 	if d.Among() {
 		for i := range d.Inputs {
 			s.Train.Alike = append(s.Train.Alike, d.Inputs[i].Categorical())

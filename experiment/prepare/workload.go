@@ -265,10 +265,36 @@ func (w *workload) seconds(search, full, wide cost.Bound) float64 {
 		}
 		total += more
 	}
+	total += overhead * float64(left) * w.foreseeing(wide, left)
 	if s.TimeBudget > 0 {
 		total = min(total, s.TimeBudget.Seconds())
 	}
 	return total
+}
+
+// foreseeing is the time of one kernel's forecasts from rolling origins, where so many are weighed by them. Inducing inputs
+// are as many for a row as k has.
+func (w *workload) foreseeing(k cost.Bound, kernels int) (seconds float64) {
+	s := &w.config.Settings
+	if s.Weights != vbks.OriginsWeights || kernels < 2 {
+		return 0
+	}
+	for _, o := range vbks.Origins(w.rows) {
+		fewer := float64(o.Past) / float64(w.rows)
+		one := k.Value(o.Ahead)
+		switch {
+		case !w.effort.Exact():
+			estimated := o.Past
+			if s.ELBORows > 0 {
+				estimated = min(o.Past, s.ELBORows)
+			}
+			one += k.Value(o.Past) + k.Value(estimated)
+		case s.Hyperparameters == "point":
+			one += vbks.RefitGradients * k.Gradient(o.Past)
+		}
+		seconds += fewer * fewer * one
+	}
+	return seconds
 }
 
 // between is what kernels cost with m inducing inputs, if with those of all kernels

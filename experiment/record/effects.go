@@ -18,6 +18,7 @@ const (
 	EffectSlope  = "slope"  // of a straight line, for one unit of the column
 	EffectChange = "change" // of what wanders: its end less its beginning
 	EffectStep   = "step"   // of a level that changes at several places: what it is behind one of them less what it is before
+	EffectBend   = "bend"   // of a line that goes over to another one: by how much its slope changes, for one unit of the column
 	EffectLevel  = "level"  // of a category, less that of the most frequent one
 	EffectPart   = "part"   // of a day, a week or a year, less the mean of the whole
 	EffectSwing  = "swing"  // of what repeats or varies about a level: half of its highest less its lowest
@@ -42,6 +43,15 @@ type Effect struct {
 	Against string       `json:"against,omitempty"` // the most frequent level, or where the top or bottom is
 	Mean    files.Number `json:"mean"`
 	SD      files.Number `json:"sd"`
+	Place   *Bend        `json:"place,omitempty"` // of a bend
+}
+
+// Bend is where a line bends along a column, in the unit of that: between low and high with 95 % of the belief, behind
+// the middle with half of it.
+type Bend struct {
+	Low    files.Number `json:"low"`
+	Middle files.Number `json:"middle"`
+	High   files.Number `json:"high"`
 }
 
 // central is how many standard deviations an interval of 95 % has on each side.

@@ -54,7 +54,19 @@ func (f *foresight) made(e *Evaluation) float64 {
 	if e.Index > 1 {
 		work += f.settings.ForeseenScores(f.rows, e.RowsSeen, e.averaged(f.weights, vbks.BriefWeight), e.Inducing)
 	}
+	if e.Index >= e.Planned {
+		work += f.settings.ForeseenOrigins(f.rows, e.live(), e.Inducing)
+	}
 	return work
+}
+
+// coming are the kernels and inducing inputs of the evaluation that follows e, if it follows.
+func (f *foresight) coming(e *Evaluation) (kernels, inducing int) {
+	at := f.rung(e.Inducing)
+	if at+1 < len(f.rungs) && e.Planned-e.Index <= len(f.rungs)-1-at { // rungs come last
+		return f.stay(e.live(), f.rungs[at+1]), f.rungs[at+1]
+	}
+	return e.live(), e.Inducing
 }
 
 // planned is an evaluation that may come, or several alike, and how likely that is.
@@ -100,6 +112,12 @@ func (f *foresight) ahead(e *Evaluation, fall float64) (all []planned, scores fl
 			scores = f.settings.ForeseenScores(f.rows, f.rows, averaged, next.Inducing)
 		}
 		all = append(all, planned{one(), 1, chance})
+	}
+	// Weights from rolling origins are found by the last one.
+	if origins := f.settings.ForeseenOrigins(f.rows, next.Kernels, next.Inducing); len(all) == 1 {
+		all[0].work += origins
+	} else if left > 0 {
+		scores += origins
 	}
 	return all, scores
 }

@@ -1,7 +1,11 @@
 package record
 
 import (
+	"fmt"
 	"time"
+
+	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/vbks"
 )
 
 // tempo is what evaluations have taken, and what was foreseen for them.
@@ -52,4 +56,24 @@ func (s *Standing) Left(worked, within time.Duration) (time.Duration, bool) {
 		more += endShare * last
 	}
 	return here + time.Duration(pace*more), true
+}
+
+// quietOrigins is of how many rows forecasts from rolling origins are made without a word of what they take.
+const quietOrigins = 2000
+
+// Origins says, when the last evaluation is the next one, how long the forecasts from rolling origins will take that it ends
+// with to weigh its kernels; "" where there are none, or they are of few rows.
+func (s *Standing) Origins() string {
+	e, f := s.Evaluation, &s.foresight
+	if e == nil || !f.known || !(s.tempo.work > 0) || e.Planned-e.Index != 1 || f.rows <= quietOrigins {
+		return ""
+	}
+	kernels, inducing := f.coming(e)
+	takes := s.tempo.seconds / s.tempo.work * f.settings.ForeseenOrigins(f.rows, kernels, inducing)
+	if !(takes > 0) {
+		return ""
+	}
+	return fmt.Sprintf("evaluation %d ends with forecasts of %s from %d rolling origins, which weigh them (predict.weights): about %s",
+		e.Index+1, words.Count(kernels, "kernel"), len(vbks.Origins(f.rows)),
+		words.ShortDuration(max(time.Second, time.Duration(takes*float64(time.Second)))))
 }

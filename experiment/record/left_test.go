@@ -3,12 +3,15 @@ package record
 import (
 	"cmp"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"example.com/kestrel/datasets"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/vbks"
 )
 
@@ -163,5 +166,62 @@ func TestLeftGrowsByThePresentAlone(t *testing.T) {
 	}
 	if left, _ := s.Left(300*time.Second, 7*time.Second); left.Round(time.Millisecond) != 27*time.Second {
 		t.Errorf("%s left", left)
+	}
+}
+
+// A long series whose kernels are weighed by rolling origins: what these take is told when the last evaluation is the next,
+// in words and in what is left, of at least 2,001 rows and where they are made; what that evaluation then takes with them
+// is no slower pace.
+func TestOriginsAreForeseen(t *testing.T) {
+	run := func(rows, kernels int, weights string) (said []string, left []time.Duration, pace float64) {
+		settings := config.Default()
+		settings.Name, settings.Data.Source, settings.Data.Path = "r", "csv", "r.csv"
+		settings.Settings.Evidence, settings.Settings.Weights, settings.Settings.Inducing = "mode", weights, 64
+		start := &Start{Name: "r", Data: &datasets.Summary{Train: rows}, Inducing: 64, Planned: 3, Config: settings.TOML()}
+		for range kernels {
+			start.Kernels = append(start.Kernels, KernelInfo{ID: "SE"})
+		}
+		var s Standing
+		s.Apply(&Event{Type: EventStarted, Start: start})
+		s.Apply(&Event{Type: EventState, State: &StateChange{From: Ready, To: Running}})
+		at := 0.0
+		for i := range 3 {
+			e := &Evaluation{Index: i + 1, Planned: 3, RowsSeen: rows, Inducing: 64}
+			for range kernels {
+				e.Kernels = append(e.Kernels, Kernel{ID: "SE", Status: vbks.Live, Fit: &Fit{Posterior: 1}})
+			}
+			at += 1e-9 * s.foresight.made(e) // at the pace that is foreseen
+			s.Apply(&Event{Type: EventEvaluation, Evaluation: e, Seconds: files.Number(at)})
+			told, _ := s.Left(seconds(at), 0)
+			said, left = append(said, s.Origins()), append(left, told)
+		}
+		return said, left, s.tempo.seconds / s.tempo.work
+	}
+	said, left, pace := run(20_000, 5, vbks.OriginsWeights)
+	_, without, _ := run(20_000, 5, vbks.TemperedWeights)
+	if said[0] != "" || said[2] != "" || !strings.Contains(said[1], "evaluation 3 ends with forecasts of 5 kernels from 5 rolling origins") {
+		t.Errorf("told %q", said)
+	}
+	s := config.Default().Settings
+	s.Weights = vbks.OriginsWeights
+	want := seconds(1e-9 * s.ForeseenOrigins(20_000, 5, 64))
+	if !strings.HasSuffix(said[1], "about "+words.ShortDuration(want)) || want < time.Second {
+		t.Errorf("told %q, %s are foreseen", said[1], want)
+	}
+	for i := range 2 {
+		if more := left[i] - without[i]; more < want*9/10 || more > want*11/10 {
+			t.Errorf("after %d %s are left, %s without origins, which take %s", i+1, left[i], without[i], want)
+		}
+	}
+	if math.Abs(pace-1e-9) > 1e-12 {
+		t.Errorf("the pace is %v", pace)
+	}
+	for _, c := range []struct {
+		rows, kernels int
+		weights       string
+	}{{2000, 5, vbks.OriginsWeights}, {20_000, 1, vbks.OriginsWeights}, {20_000, 5, vbks.TemperedWeights}} {
+		if said, _, _ := run(c.rows, c.kernels, c.weights); slices.ContainsFunc(said, func(s string) bool { return s != "" }) {
+			t.Errorf("%+v: told %q", c, said)
+		}
 	}
 }

@@ -79,6 +79,7 @@ func TestGapsAreNoForecast(t *testing.T) {
 	}{
 		{"the last rows of a series", TaskForecast, "x", series, []datasets.ColumnSummary{day, heat}, ""},
 		{"rows of a series at random", TaskGaps, "random", series, []datasets.ColumnSummary{day, heat}, "the time to come"},
+		{"rows at random that are yet to come", TaskForecast, "random", series, []datasets.ColumnSummary{day, heat}, ""},
 		{"steps that are called time", TaskGaps, "mask", series, []datasets.ColumnSummary{length, heat}, "the time to come"},
 		{"rows of a table with dates at random", TaskRegression, "random", nil, []datasets.ColumnSummary{day, length, heat}, "the time to come"},
 		{"the last rows of a table with dates", TaskRegression, "x", nil, []datasets.ColumnSummary{day, length, heat}, ""},
@@ -93,6 +94,13 @@ func TestGapsAreNoForecast(t *testing.T) {
 		said := strings.Contains(strings.Join(s.Verdict(), "\n"), "are of gaps and say nothing of "+c.want)
 		if said != (c.want != "") {
 			t.Errorf("%s: %q", c.what, s.Verdict())
+		}
+		if c.task != TaskRegression {
+			continue
+		}
+		s.Start.Baselines = nil // it does not take these to know where rows lie
+		if got := s.Start.NotScored(); got != c.want {
+			t.Errorf("%s, without baselines: %q, want %q", c.what, got, c.want)
 		}
 	}
 }

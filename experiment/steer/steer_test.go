@@ -4,8 +4,10 @@ package steer
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -162,15 +164,18 @@ func TestWhyNot(t *testing.T) {
 	}
 }
 
-// As many who say nothing as are served at once keep nobody else out.
+// As many who say nothing as are served at once keep nobody else out: on who has been silent
+// for longest the run hangs up.
 func TestSilentPeers(t *testing.T) {
 	ownPlace(t)
 	run := &noted{}
 	s, o := listenFor(t, run)
+	var first net.Conn
 	for range mostPeers + 3 {
 		silent, err := net.Dial("unix", s.Path)
 		must.OK(t, err)
 		defer silent.Close()
+		first = cmp.Or(first, silent)
 	}
 	began := time.Now()
 	r, err := Reach(o)
@@ -178,6 +183,10 @@ func TestSilentPeers(t *testing.T) {
 	must.OK(t, r.Pause())
 	if took := time.Since(began); took >= peerTime || run.got() != "pause" {
 		t.Errorf("%s after %v", run.got(), took)
+	}
+	must.OK(t, first.SetReadDeadline(began.Add(peerTime/2)))
+	if _, err := io.ReadAll(first); err != nil {
+		t.Errorf("the first that was silent: %v", err)
 	}
 }
 
