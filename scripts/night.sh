@@ -73,12 +73,12 @@ every=$((seconds / 120))
 [ "$every" -ge 1 ] || every=1
 traced() { GODEBUG=schedtrace=$((every * 1000)),scheddetail=1 exec "$@"; }
 (sleep $((seconds + 120)) 2>/dev/null) |
-	TERM=xterm-256color LANG=C.UTF-8 script -qfc "stty rows 36 cols 120; echo \$\$ >workbench.pid; GODEBUG=schedtrace=$((every * 1000)),scheddetail=1 exec $program run grown.toml --set device.lanes=1 --out grown 2>workbench.trace" /dev/null >/dev/null 2>&1 &
-(traced "$program" cluster start cluster --listen 127.0.0.1:0) >server.out 2>server.trace &
+	TERM=xterm-256color LANG=C.UTF-8 script -qfc "stty rows 36 cols 120; echo \$\$ >workbench.pid; GODEBUG=schedtrace=$((every * 1000)),scheddetail=1 exec $program run grown.toml --set device.lanes=1 --out grown 2>>workbench.trace" /dev/null >/dev/null 2>&1 &
+(traced "$program" cluster start cluster --listen 127.0.0.1:0) >server.out 2>>server.trace &
 echo $! >server.pid
 for try in $(seq 200); do [ -s cluster/owner.ticket ] && grep -q kestrel:// server.trace && break; sleep 0.1; done
 address=$(grep -o 'kestrel://[^ ]*' server.trace | head -n 1)
-(traced "$program" worker --lanes 1 --stay --join "$address" --ticket cluster/cluster.ticket) >worker.out 2>worker.trace &
+(traced "$program" worker --lanes 1 --stay --join "$address" --ticket cluster/cluster.ticket) >worker.out 2>>worker.trace &
 echo $! >worker.pid
 others=()
 join() {
