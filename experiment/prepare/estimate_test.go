@@ -96,7 +96,8 @@ func TestOriginsAreEstimated(t *testing.T) {
 		climb += tenth * tenth / 100 * (1 + 1 + 15*(4+past*.03))
 	}
 	for name, c := range map[string]struct{ got, want float64 }{
-		"a stream": {more("natural", 20_000, "SE", "PER"), 1.25 * 2 * stream}, "few rows": {more("collapsed", 1000, "SE", "PER"), 1.25 * 2 * climb},
+		"a stream":   {more("natural", 20_000, "SE", "PER"), 1.25 * 2 * stream},
+		"few rows":   {more("collapsed", 1000, "SE", "PER"), 1.25 * 2 * climb},
 		"one kernel": {more("natural", 20_000, "SE"), 0}, "too few rows": {more("collapsed", 20, "SE", "PER"), 0},
 	} {
 		if math.Abs(c.got-c.want) > 1e-6*(1+c.want) {
