@@ -29,7 +29,8 @@ set -- "${1:+0}" "${1:-}"
 command -v script >/dev/null || { echo "needs script(1)" >&2; exit 2; }
 export TMPDIR=$work/tmp
 mkdir tmp
-sockets=/tmp/kestrel-$(id -u)
+unset XDG_RUNTIME_DIR
+sockets=$TMPDIR/kestrel-$(id -u)
 trap 'kill $(jobs -p) 2>/dev/null; sleep 1; [ "${KEEP:-}" ] || rm -rf "$work"' EXIT
 
 # config NAME ROWS EVERY

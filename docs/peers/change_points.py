@@ -18,6 +18,7 @@ rows and as a share of all, and the median distance of the best place.
 """
 import glob
 import json
+import os
 import sys
 
 import numpy as np
@@ -26,6 +27,7 @@ ROWS = 120
 
 
 def make(folder, n=30, seed=1, varied=False):
+    os.makedirs(folder, exist_ok=True)
     rng = np.random.default_rng(seed)
     rows, noise, edge = ROWS, 1, 0.25
     for i in range(n):
