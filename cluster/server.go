@@ -21,6 +21,10 @@ import (
 // mostMessage is the largest message, in bytes: a header, a unit, what came out of one.
 const mostMessage = 60 << 20
 
+// mostClosed is of how many connections that have ended the server knows something yet: by
+// default ten thousand, which nobody asks for here.
+const mostClosed = 16
+
 // engine is where the queue is: a server within this process, or one elsewhere.
 type engine struct {
 	server *server.Server  // nil: elsewhere
@@ -83,7 +87,8 @@ func startEngine(listen string, id *Identity) (e *engine, err error) {
 	o := &server.Options{
 		ServerName: "kestrel", Host: host, Port: port, NoSigs: true, NoLog: true, JetStream: true, StoreDir: e.dir.Path,
 		MaxPayload: mostMessage, MaxPending: 4 * mostMessage, DisableJetStreamBanner: true, WriteDeadline: 30 * time.Second,
-		Nkeys: []*server.NkeyUser{{Nkey: owners}, {Nkey: workers, Permissions: workerPermissions()}},
+		MaxClosedClients: mostClosed,
+		Nkeys:            []*server.NkeyUser{{Nkey: owners}, {Nkey: workers, Permissions: workerPermissions()}},
 	}
 	if !id.Insecure() {
 		cert, err := id.tls()

@@ -168,9 +168,7 @@ func mustRise(t *testing.T, dir string, want []int) {
 
 // Between two numbers of inducing inputs, as well.
 func TestResumeKeepsOrdersBetweenRungs(t *testing.T) {
-	if racing {
-		t.Skip("takes long with the race detector")
-	}
+	thorough.Unraced(t)
 	dir, shots := filmed(t, configtest.Small(t, rungs("schedule.refine=0")...), record.Course{}, func(r *experiment.Run, at int) error {
 		switch at {
 		case 2:
@@ -289,6 +287,7 @@ func TestResumeStoppedAndFailed(t *testing.T) {
 // Each thing that can be wrong is said in one line with what to do, and nothing
 // is changed by it.
 func TestResumeMessages(t *testing.T) {
+	thorough.Unraced(t)
 	data := filepath.Join(t.TempDir(), "data.csv")
 	var b strings.Builder
 	b.WriteString("x,y\n")

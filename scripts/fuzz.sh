@@ -48,7 +48,8 @@ target() {
     fi
   fi
   # Of the processes of this target alone: it has a shell of its own.
-  times | awk -F'[ms ]+' 'NR == 2 { printf "%d s of CPU\n", 60 * ($1 + $3) + $2 + $4 }' >>"$said"
+  times >"$said.times"
+  awk -F'[ms ]+' 'NR == 2 { printf "%d s of CPU\n", 60 * ($1 + $3) + $2 + $4 }' "$said.times" >>"$said"
   cat "$said"
 }
 

@@ -13,8 +13,8 @@ import (
 	"example.com/kestrel/vbks"
 )
 
-// order carries an order out in a command; what it says is shown as long as it is
-// true (still nil: always).
+// order carries an order out in a command, beside the screen, so that f reads nothing of
+// the bench; what it says is shown as long as it is true (still nil: always).
 func (b *bench) order(still func() bool, f func() (string, error)) tea.Cmd {
 	return func() tea.Msg {
 		text, err := f()
@@ -60,13 +60,11 @@ func (b *bench) grow() tea.Cmd {
 }
 
 func (b *bench) stop() tea.Cmd {
-	run := b.steered()
-	return b.order(b.in(record.Stopped), func() (string, error) {
-		if !b.owns() { // its process may end now, and so may what goes on with it
-			return "stopped, with everything written", run.Stop("stopped by the user")
-		}
-		return "stopped, with everything written; " + b.whatGoesOn(), run.Stop("stopped by the user")
-	})
+	run, text := b.steered(), "stopped, with everything written"
+	if b.owns() { // else its process may end now, and so may what goes on with it
+		text += "; " + b.whatGoesOn()
+	}
+	return b.order(b.in(record.Stopped), func() (string, error) { return text, run.Stop("stopped by the user") })
 }
 
 // broken reports whether the run has ended before its plan was carried out, as far

@@ -356,3 +356,18 @@ func TestViewsAreChosenByClick(t *testing.T) {
 		}
 	}
 }
+
+// What an order does beside the screen reads nothing that the screen writes meanwhile. The race
+// detector sees whether it does.
+func TestOrdersAreCarriedOutBesideTheScreen(t *testing.T) {
+	d := beginWorking(t, longConfig(t))
+	b := d.a.bench
+	for _, order := range []func() tea.Cmd{b.pause, b.grow, b.restore, b.stop, b.stop, b.stop} {
+		cmd, done := order(), make(chan tea.Msg)
+		go func() { done <- cmd() }()
+		b.apply(&record.Event{Type: record.EventEvaluation, Evaluation: b.hist.Evaluation})
+		if _, ok := (<-done).(benchNoteMsg); !ok {
+			t.Error("nothing is said of an order")
+		}
+	}
+}

@@ -94,15 +94,13 @@ func (p *reoptimisePrompt) accept() (tea.Cmd, bool) {
 	if run == nil { // its process has gone meanwhile
 		return p.b.onlyWatched(), true
 	}
-	return p.b.order(p.b.in(record.Running), func() (string, error) {
-		text := "re-optimising"
-		for i := range p.fields {
-			if v := strings.TrimSpace(p.fields[i].Value()); v != "" {
-				text += fmt.Sprintf(", %s: %s", p.names[i], v)
-			}
+	text := "re-optimising"
+	for i := range p.fields {
+		if v := strings.TrimSpace(p.fields[i].Value()); v != "" {
+			text += fmt.Sprintf(", %s: %s", p.names[i], v)
 		}
-		return text, run.Reoptimize(change)
-	}), true
+	}
+	return p.b.order(p.b.in(record.Running), func() (string, error) { return text, run.Reoptimize(change) }), true
 }
 
 func (p *reoptimisePrompt) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {

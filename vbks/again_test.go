@@ -12,6 +12,7 @@ import (
 // Natural gradients find with more inducing inputs what fewer could not resolve, as well as
 // where they begin with these: solutions of before are not all that is tried.
 func TestClimbingFindsWhatFewerDidNotResolve(t *testing.T) {
+	thorough.Unraced(t)
 	thorough.AnyInstructions(t)
 	slowWhenRacing(t)
 	t.Parallel()

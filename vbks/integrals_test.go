@@ -3,11 +3,14 @@ package vbks
 import (
 	"math"
 	"testing"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 // Integrals by draws from a bound of few inducing inputs are those of the density itself, and such
 // bounds stand in where they are about the density, not for a rough function.
 func TestStandIns(t *testing.T) {
+	thorough.Unraced(t)
 	slowWhenRacing(t)
 	const n = 300
 	s := laplaceSettings(n)

@@ -13,6 +13,7 @@ import (
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/stacking"
@@ -176,6 +177,7 @@ func withoutRows(x, y []float64, dim int, left []int) (ox, oy []float64) {
 // dense matrices, with few inducing inputs and all, in blocks that go into a chunk evenly and that do not. Blocks
 // are successive rows in the order of the input, whatever order they come in.
 func TestBlocksAreWhatOthersPredict(t *testing.T) {
+	thorough.Unraced(t)
 	for _, c := range []struct{ rows, inducing, block int }{{30, 30, 4}, {60, 8, 12}, {60, 8, 7}, {2*chunkRows + 76, 6, 100}} {
 		data := trainingSeries(11, c.rows)
 		s := quickSettings("collapsed")
@@ -346,6 +348,7 @@ func gapped(seed uint64) (train Training, gapX, gapY []float64) {
 // better. The kernels have the hyperparameters of what the rows are made of: it shows what blocks are for where no
 // kernel has both parts. Where one has, or hyperparameters make up for the other part, both ways may agree.
 func TestBlocksPreferWhatFillsGaps(t *testing.T) {
+	thorough.Unraced(t)
 	const step = 4. / 280
 	for seed := range uint64(5) {
 		data, x, y := gapped(seed)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/vbks/mixture"
 )
 
@@ -42,6 +43,7 @@ func denseSettings(local string) Settings {
 // Of many rows and few inducing inputs neighbours predict those among the known, for the
 // average alone; rows beyond the ends are the kernels', which know nothing of it.
 func TestNeighboursPredictDenseRows(t *testing.T) {
+	thorough.Unraced(t)
 	rows, out := quarters(2700)
 	plain := trainerOn(t, 1, nil, rows, denseSettings("none"), "SE", "LIN")
 	next(t, plain)
@@ -169,6 +171,7 @@ func TestTooFewForNeighbours(t *testing.T) {
 // they are asked for among the others, and only then; rows far from all are the kernels'; what is
 // kept of it predicts the same.
 func TestNeighboursPredictRowsOfATable(t *testing.T) {
+	thorough.Unraced(t)
 	rng := rand.New(rand.NewPCG(12, 1))
 	var rows, out Training
 	rows.Dim, out.Dim = 2, 2

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/vbks/params"
 )
 
@@ -104,6 +105,7 @@ func TestLanczosOfAProbe(t *testing.T) {
 // exact value lies between: of kernels and draws of hyperparameters, with so little noise, too, that the steps of
 // Lanczos are too few. Of rows that are all gone through at every step bounds are what they were.
 func TestProbesCloseIn(t *testing.T) {
+	thorough.Unraced(t)
 	slowWhenRacing(t)
 	const n = 400
 	data := trainingSeries(43, n)

@@ -333,6 +333,7 @@ func TestIntegralsAreTakenOver(t *testing.T) {
 // What hyperparameters lie between with 95 % of the belief is what it is by plain draws from the prior, which know nothing
 // of modes: of a length, a place and the noise. A checkpoint has it, evaluations tell it as values.
 func TestIntervalsAgainstPrior(t *testing.T) {
+	thorough.Unraced(t)
 	thorough.AnyInstructions(t)
 	slowWhenRacing(t)
 	rng := rand.New(rand.NewPCG(8, 1))

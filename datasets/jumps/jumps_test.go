@@ -148,6 +148,7 @@ func made(n int, of func(i int) float64) []float64 {
 // one in twenty has one by means beside each place, except after a change over a tenth of all values, and of noise
 // that grows, of which these make jumps.
 func TestNoJumps(t *testing.T) {
+	thorough.Unraced(t)
 	const whole = 200
 	tries := whole / thorough.OneIn(t, 4, "series")
 	luck := 0 // of a sample, one standard error of one in twenty
@@ -199,6 +200,7 @@ func daily(n int, size float64, rng *rand.Rand) (y []float64, places []int, at i
 
 // A step that many values show is found where it is small beside the noise of one.
 func TestSmallStepsAreFound(t *testing.T) {
+	thorough.Unraced(t)
 	tries := 100 / thorough.OneIn(t, 4, "series")
 	for _, c := range []struct {
 		n           int
@@ -257,6 +259,7 @@ func TestStepsOfLongSeries(t *testing.T) {
 }
 
 func TestJumpsAreFound(t *testing.T) {
+	thorough.Unraced(t)
 	for name, season := range map[string]int{"noise": 1, "a line": 1, "a season": 12} {
 		for _, n := range []int{120, 600} {
 			rng, found := rand.New(rand.NewPCG(uint64(n), 5)), 0

@@ -14,6 +14,7 @@ import (
 // Every kernel that a space of a table or of a series has, and every product and sum of two leaves along the
 // same column and along others, is put into words, whatever values it has: a run must not fail for its words.
 func TestEveryKernelHasWords(t *testing.T) {
+	thorough.Unraced(t)
 	columns := []datasets.ColumnSummary{
 		{Name: "date", Unit: "d", Role: "input", First: "2022-01-01T00:00:00Z", Max: 600, Spacing: 1, Mean: 300, SD: 170},
 		{Name: "warm", Role: "input", Min: -5, Max: 30, Mean: 12, SD: 8},

@@ -17,6 +17,7 @@ import (
 	"example.com/kestrel/experiment/library"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // world is a made table of which is known what is in it, and what may be said of it: regular
@@ -65,6 +66,7 @@ func (w *world) found(t *testing.T) string {
 // What a run says of a table is what was put into it, and not what was not: from the data to the
 // words, of the kinds of tables on which people rely.
 func TestRunsSayWhatThereIs(t *testing.T) {
+	thorough.Unraced(t)
 	pattern := func(i int, every float64) float64 { return math.Sin(2 * math.Pi * float64(i) / every) }
 	for _, w := range []world{
 		{what: "noise", header: "x,y", rows: 90,

@@ -12,9 +12,9 @@ import (
 	"example.com/kestrel/vbks"
 )
 
-// defaultCapacity is the number of points that a History keeps of each series.
-// 144 kernels then take at most some 60 MB.
-const defaultCapacity = 8192
+// defaultCapacity is the number of points that a History keeps of each series: several
+// to a column of the widest terminal. 144 kernels that stay then take at most some 15 MB.
+const defaultCapacity = 2048
 
 // History is the compact memory of one run, made from its events in order: how
 // it stands, what has been said, and the series to be drawn. Beyond Capacity
@@ -22,7 +22,7 @@ const defaultCapacity = 8192
 // greatest value are kept. The zero value is ready for use. It is not safe for
 // concurrent use; the exported fields are to be read only.
 type History struct {
-	Capacity int // points of a series, at least 4; 0: 8192. Not to be changed once there are some.
+	Capacity int // points of a series, at least 4; 0: 2048. Not to be changed once there are some.
 
 	record.Standing
 
@@ -72,7 +72,7 @@ type kernelTracks struct {
 	state                       KernelState
 	posterior, bayes, gap, rank track[float32]
 	elbo                        track[float64]
-	status                      []statusCode
+	status                      statusTrack
 }
 
 // methodTracks holds the series of a method of prediction.
@@ -244,15 +244,7 @@ func (h *History) place(id string) int {
 	if h.places == nil {
 		h.places = map[string]int{}
 	}
-	merged, single := 0, len(h.timeline.moments)
-	if len(h.kernels) > 0 {
-		merged = len(h.kernels[0].elbo.lo)
-		single -= merged
-	}
-	h.kernels = append(h.kernels, &kernelTracks{
-		posterior: absent[float32](merged, single), bayes: absent[float32](merged, single), gap: absent[float32](merged, single),
-		rank: absent[float32](merged, single), elbo: absent[float64](merged, single), status: make([]statusCode, merged+single),
-	})
+	h.kernels = append(h.kernels, &kernelTracks{})
 	h.places[id] = len(h.ids)
 	h.ids = append(h.ids, id)
 	return len(h.ids) - 1
@@ -281,7 +273,7 @@ func (h *History) take(e *record.Event, before *record.Evaluation) (auto int) {
 			}
 			t.state = KernelState{Status: k.Status, Reason: k.Reason, Since: ev.Index}
 		}
-		t.set(k, leader)
+		t.set(len(h.timeline.moments)-1, k, leader)
 	}
 	return auto
 }
@@ -300,7 +292,7 @@ func (h *History) grow(ev *record.Evaluation, seconds float64, revised bool) {
 	if len(h.timeline.moments) >= h.capacity() {
 		ends := h.timeline.groups()
 		for _, t := range h.kernels {
-			t.merge(ends, h.capacity()-len(ends))
+			t.merge(ends)
 		}
 	}
 	merged := 1
@@ -310,9 +302,6 @@ func (h *History) grow(ev *record.Evaluation, seconds float64, revised bool) {
 	h.timeline.moments = append(h.timeline.moments, Moment{
 		First: ev.Index, Index: ev.Index, Merged: merged, Rows: ev.RowsSeen, Proportion: ev.Proportion, Data: h.ruler.data(ev), Seconds: seconds,
 	})
-	for _, t := range h.kernels {
-		t.grow()
-	}
 }
 
 // score appends a metric to its method's series; one of the same evaluation is
@@ -329,7 +318,7 @@ func (h *History) score(m *record.Metric) {
 		if n >= h.capacity() {
 			ends := t.timeline.groups()
 			for i := range t.values {
-				t.values[i].merge(ends, h.capacity()-len(ends))
+				t.values[i].merge(ends)
 			}
 		}
 		at := Moment{First: m.Evaluation, Index: m.Evaluation, Merged: 1, Proportion: m.Proportion, Data: m.Proportion,
@@ -338,37 +327,23 @@ func (h *History) score(m *record.Metric) {
 			at.Rows, at.Data = h.timeline.moments[n-1].Rows, h.timeline.moments[n-1].Data
 		}
 		t.timeline.moments = append(t.timeline.moments, at)
-		for i := range t.values {
-			t.values[i].grow()
-		}
 	}
 	for i, v := range [...]files.Number{m.RMSE, m.MAE, m.NLPD, m.Coverage95} {
-		t.values[i].set(float64(v))
+		t.values[i].set(len(t.timeline.moments)-1, float64(v))
 	}
 }
 
-func (t *kernelTracks) merge(ends []int, room int) {
+func (t *kernelTracks) merge(ends []int) {
 	for _, q := range []*track[float32]{&t.posterior, &t.bayes, &t.gap, &t.rank} {
-		q.merge(ends, room)
+		q.merge(ends)
 	}
-	t.elbo.merge(ends, room)
-	for g, to := range ends {
-		t.status[g] = t.status[to-1]
-	}
-	t.status = t.status[:len(ends)]
+	t.elbo.merge(ends)
+	t.status.merge(ends)
 }
 
-func (t *kernelTracks) grow() {
-	for _, q := range []*track[float32]{&t.posterior, &t.bayes, &t.gap, &t.rank} {
-		q.grow()
-	}
-	t.elbo.grow()
-	t.status = append(t.status, 0)
-}
-
-// set writes a kernel's numbers into the last point; one that is not live has
+// set writes a kernel's numbers into point at, the last; one that is not live has
 // none, or, left out, its share of the belief.
-func (t *kernelTracks) set(k *record.Kernel, leader *record.Kernel) {
+func (t *kernelTracks) set(at int, k *record.Kernel, leader *record.Kernel) {
 	nan := math.NaN()
 	posterior, bayes, elbo, gap, rank := nan, nan, nan, nan, nan
 	if f := k.Fit; f != nil {
@@ -380,12 +355,12 @@ func (t *kernelTracks) set(k *record.Kernel, leader *record.Kernel) {
 	if s := k.Left; s != nil {
 		posterior, bayes = float64(s.Posterior), float64(s.Bayes)
 	}
-	t.posterior.set(posterior)
-	t.bayes.set(bayes)
-	t.elbo.set(elbo)
-	t.gap.set(gap)
-	t.rank.set(rank)
-	t.status[len(t.status)-1] = encodeStatus(k.Status)
+	t.posterior.set(at, posterior)
+	t.bayes.set(at, bayes)
+	t.elbo.set(at, elbo)
+	t.gap.set(at, gap)
+	t.rank.set(at, rank)
+	t.status.set(at, encodeStatus(k.Status))
 }
 
 // IDs lists the kernels in the order of the space.
@@ -404,7 +379,7 @@ func (h *History) Kernel(k int) KernelState { return h.kernels[k].state }
 
 // StatusAt returns the status of kernel k at point i of its series, "" where
 // it was not in the space.
-func (h *History) StatusAt(k, i int) vbks.Status { return statuses[h.kernels[k].status[i]] }
+func (h *History) StatusAt(k, i int) vbks.Status { return statuses[h.kernels[k].status.at(i)] }
 
 // Series returns a quantity of kernel k; one that kernels do not have is empty.
 func (h *History) Series(k int, q Quantity) Series {

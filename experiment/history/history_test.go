@@ -128,15 +128,9 @@ func TestHistoryStaysFine(t *testing.T) {
 	}
 }
 
-// 10,000 evaluations of 144 kernels, and many more, take well under 100 MB.
+// 10,000 evaluations of 144 kernels, and many more, take no more than 2,048 do.
 func TestHistoryMemory(t *testing.T) {
 	thorough.Unraced(t)
-	heap := func() float64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return float64(m.HeapAlloc) / 1e6
-	}
 	values := make([]float64, 144)
 	for k := range values {
 		values[k] = float64(k)
@@ -148,8 +142,8 @@ func TestHistoryMemory(t *testing.T) {
 		e.Evaluation.Index = i + 1
 		next := *e.Evaluation
 		h.Apply(&record.Event{Type: record.EventEvaluation, Evaluation: &next})
-		if i+1 == 8192 || i+1 == 10_000 || i+1 == 20_000 {
-			if used := heap() - before; used > 80 {
+		if i+1 == 2048 || i+1 == 10_000 || i+1 == 20_000 {
+			if used := heap() - before; used > 20 {
 				t.Errorf("%d evaluations take %.0f MB", i+1, used)
 			} else {
 				t.Logf("%d evaluations take %.0f MB in %d points", i+1, used, len(h.Moments()))
@@ -168,6 +162,85 @@ func TestHistoryMemory(t *testing.T) {
 	}); n != 0 {
 		t.Errorf("drawing a series allocates %v times", n)
 	}
+}
+
+// Kernels come to a space that grows, and go, at any time and more than once: whatever is
+// merged, each point of a kernel holds what it had in the evaluations of that point.
+func TestKernelsComeAndGo(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for trial := range 60 {
+		h := &History{Capacity: 4 + rng.IntN(30)}
+		n, kernels := 1+rng.IntN(400), 1+rng.IntN(12)
+		often := rng.Float64() / 10
+		there := make([]bool, kernels)
+		raw := make([][]float64, kernels) // by kernel and evaluation, NaN where it was not there
+		for i := range n {
+			e := recordtest.Evaluation(i+1, n, 1, []float64{1}) // one stays
+			e.Kernels[0].ID = "stays"
+			for k := range kernels {
+				if rng.Float64() < often {
+					there[k] = !there[k]
+				}
+				v := math.NaN()
+				if there[k] {
+					v = float64(rng.IntN(1000))
+					one := recordtest.Evaluation(i+1, n, 1, []float64{v}).Kernels[0]
+					one.ID = fmt.Sprint(k)
+					e.Kernels = append(e.Kernels, one)
+				}
+				raw[k] = append(raw[k], v)
+			}
+			h.Apply(&record.Event{Type: record.EventEvaluation, Evaluation: e})
+		}
+		for k := range kernels {
+			at := h.Index(fmt.Sprint(k))
+			if at < 0 {
+				continue // it never came
+			}
+			for _, q := range []Quantity{QuantityPosterior, QuantityELBO} {
+				s := h.Series(at, q)
+				for i := range s.Len() {
+					part := raw[k][s.Moment(i).First-1 : s.Moment(i).Index]
+					lo, hi := s.At(i)
+					wantLo, wantHi := recordtest.LeastAndGreatest(part)
+					if last := part[len(part)-1]; !recordtest.Same(lo, wantLo) || !recordtest.Same(hi, wantHi) || !recordtest.Same(s.Last(i), last) ||
+						(h.StatusAt(at, i) == "") != math.IsNaN(last) {
+						t.Fatalf("trial %d, kernel %d, point %d: %v, %v, last %v, %q; want those of %v", trial, k, i, lo, hi, s.Last(i), h.StatusAt(at, i), part)
+					}
+				}
+			}
+		}
+	}
+}
+
+// What is kept of a kernel that has gone is the time that it was there.
+func TestHistoryMemoryOfKernelsThatWent(t *testing.T) {
+	thorough.Unraced(t)
+	const evaluations, stay = 10_000, 5
+	began := heap()
+	h := &History{}
+	for i := range evaluations {
+		e := recordtest.Evaluation(i+1, evaluations, 1, make([]float64, stay))
+		for k := range e.Kernels { // one comes and one goes each time
+			e.Kernels[k].ID = fmt.Sprint(i + k)
+		}
+		h.Apply(&record.Event{Type: record.EventEvaluation, Evaluation: e})
+	}
+	// Some hundred bytes of names and tracks, some of points; with all points it would be gigabytes.
+	if used := heap() - began; used > evaluations*2e-3 {
+		t.Errorf("%d kernels that came and went take %.0f MB", len(h.IDs()), used)
+	} else {
+		t.Logf("%d kernels that came and went take %.1f MB", len(h.IDs()), used)
+	}
+	runtime.KeepAlive(h)
+}
+
+// heap is what is in use, in MB.
+func heap() float64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc) / 1e6
 }
 
 // The axes, marks and log lines of a run in which everything happens.

@@ -58,43 +58,73 @@ func (s Series) Last(i int) float64 {
 	return s.wide.latest(i)
 }
 
-// track holds the values of a series: the first points with their extremes and
-// last values, those behind them, which are single evaluations, once.
+// track holds the values of a series from the first point that has one to the last: a
+// kernel of a space that grows is there for a part of the run. Points that have been
+// merged, which come first, have their extremes and last values, those behind them, which
+// are single evaluations, their values once.
 type track[T float32 | float64] struct {
+	from         int // point of the first value
 	lo, hi, last []T
 	single       []T
 }
 
+// end is the point behind the last value.
+func (t *track[T]) end() int { return t.from + len(t.lo) + len(t.single) }
+
 func (t *track[T]) at(i int) (lo, hi T) {
-	if i < len(t.lo) {
+	if i -= t.from; i >= 0 && i < len(t.lo) {
 		return t.lo[i], t.hi[i]
 	}
-	v := t.single[i-len(t.lo)]
+	v := t.alone(i)
 	return v, v
 }
 
 func (t *track[T]) latest(i int) T {
-	if i < len(t.last) {
+	if i -= t.from; i >= 0 && i < len(t.last) {
 		return t.last[i]
 	}
-	return t.single[i-len(t.last)]
+	return t.alone(i)
 }
 
-// grow appends a point without a value.
-func (t *track[T]) grow() { t.single = append(t.single, T(math.NaN())) }
+// alone is the value of the i-th point from the first one that has one, which is not merged.
+func (t *track[T]) alone(i int) T {
+	if i -= len(t.lo); i < 0 || i >= len(t.single) {
+		return T(math.NaN())
+	}
+	return t.single[i]
+}
 
-// set gives the last point a value.
-func (t *track[T]) set(v float64) { t.single[len(t.single)-1] = T(v) }
+// set gives point at a value, which is not before the last one that has one.
+func (t *track[T]) set(at int, v float64) {
+	if at == t.end()-1 {
+		t.single[len(t.single)-1] = T(v)
+		return
+	}
+	if math.IsNaN(v) {
+		return
+	}
+	if t.end() == t.from {
+		t.from = at
+	}
+	for t.end() < at {
+		t.single = append(t.single, T(math.NaN()))
+	}
+	t.single = append(t.single, T(v))
+}
 
-// merge makes one point of each group; ends are the groups' ends.
-func (t *track[T]) merge(ends []int, room int) {
-	n := len(ends)
-	flat := make([]T, 3*n)
-	lo, hi, last := flat[:n:n], flat[n:2*n:2*n], flat[2*n:]
-	from := 0
-	for g, to := range ends {
-		l, h := t.at(from)
-		for i := from + 1; i < to; i++ {
+// merge makes one point of each group; ends are the groups' ends, in all of the points that
+// there are.
+func (t *track[T]) merge(ends []int) {
+	first, n := spanned(ends, t.from, t.end())
+	flat := make([]T, 0, 3*n)
+	lo, hi, last := flat[:0:n], flat[n:n:2*n], flat[2*n:2*n]
+	for g := first; g < first+n; g++ {
+		i, to := 0, ends[g]
+		if g > 0 {
+			i = ends[g-1]
+		}
+		l, h := t.at(i)
+		for i++; i < to; i++ {
 			a, b := t.at(i)
 			// A comparison with NaN is false.
 			if a < l || l != l {
@@ -104,19 +134,54 @@ func (t *track[T]) merge(ends []int, room int) {
 				h = b
 			}
 		}
-		lo[g], hi[g], last[g] = l, h, t.latest(to-1)
-		from = to
+		lo, hi, last = append(lo, l), append(hi, h), append(last, t.latest(to-1))
 	}
-	t.lo, t.hi, t.last = lo, hi, last
-	t.single = make([]T, 0, room)
+	*t = track[T]{from: first, lo: lo, hi: hi, last: last}
 }
 
-// absent makes a track of points without a value, merged ones first.
-func absent[T float32 | float64](merged, single int) (t track[T]) {
-	nan := []T{T(math.NaN())}
-	t.lo, t.hi, t.last = slices.Repeat(nan, merged), slices.Repeat(nan, merged), slices.Repeat(nan, merged)
-	t.single = slices.Repeat(nan, single)
-	return t
+// spanned returns the first of the groups with these ends that has a point of [from, to), and
+// how many have.
+func spanned(ends []int, from, to int) (first, n int) {
+	if to <= from {
+		return 0, 0
+	}
+	first, _ = slices.BinarySearch(ends, from+1)
+	last, _ := slices.BinarySearch(ends, to)
+	return first, last + 1 - first
+}
+
+// statusTrack holds what a kernel was from the first point at which it was in the space to
+// the last.
+type statusTrack struct {
+	from int
+	held []statusCode
+}
+
+func (t *statusTrack) at(i int) statusCode {
+	if i -= t.from; i < 0 || i >= len(t.held) {
+		return 0
+	}
+	return t.held[i]
+}
+
+func (t *statusTrack) set(at int, code statusCode) {
+	if len(t.held) == 0 {
+		t.from = at
+	}
+	for t.from+len(t.held) <= at {
+		t.held = append(t.held, 0)
+	}
+	t.held[at-t.from] = code
+}
+
+// merge keeps the last status of each group.
+func (t *statusTrack) merge(ends []int) {
+	first, n := spanned(ends, t.from, t.from+len(t.held))
+	held := make([]statusCode, 0, n)
+	for g := first; g < first+n; g++ {
+		held = append(held, t.at(ends[g]-1))
+	}
+	*t = statusTrack{first, held}
 }
 
 // timeline is where the points of some series stand, and how wide they may be.

@@ -10,11 +10,13 @@ import (
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // A curve of a series with even steps is at them, before its rows and beyond them, too. Where there are too many or too few steps in
 // the range, or rows lie off them, it is as ever.
 func TestCurvesKeepToTheSteps(t *testing.T) {
+	thorough.Unraced(t)
 	table := func(off float64) string {
 		var b strings.Builder
 		b.WriteString("day,sold\n")

@@ -12,6 +12,7 @@ import (
 
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // hourly is a table of so many hours, with a value for each.
@@ -31,6 +32,7 @@ func hourly(t *testing.T, hours int, value func(hour int) float64) string {
 // Of many rows within days which show a day the calendar is an input, and the kernels have it; not where the
 // rows are few, show no day or another cycle, are to be filled in, or where somebody has said what to take.
 func TestCalendarIsTakenWhereItShows(t *testing.T) {
+	thorough.Unraced(t)
 	noise := func(i int) float64 { return math.Mod(math.Abs(math.Sin(float64(i)*12.9898)*43758.5453), 1) }
 	day := func(i int) float64 { return 3*math.Sin(2*math.Pi*float64(i)/24) + noise(i) }
 	tide := func(i int) float64 { return 3*math.Sin(2*math.Pi*float64(i)/12.4206) + noise(i) }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 // source draws events whose belief is made of the true probability by its logit.
@@ -22,6 +24,7 @@ func source(n int, seed uint64, believed func(logit float64) float64) []event {
 // as sure as it should be half the slope; one that is too high hits less often than
 // it says.
 func TestCalibrated(t *testing.T) {
+	thorough.Unraced(t)
 	good := calibrate(source(1000, 1, func(l float64) float64 { return l }))
 	if !(math.Abs(float64(good.Slope)-1) < 0.2) || !(good.SlopeBand[0] < 1 && good.SlopeBand[1] > 1) || !(good.Share > 0.05) ||
 		!(good.SlopeDrawn[0] < good.Slope && good.SlopeDrawn[1] > good.Slope) ||

@@ -14,6 +14,7 @@ import (
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/random"
 )
@@ -34,6 +35,7 @@ func tinyPlanted(t *testing.T, set ...string) (*Planted, error) {
 // The planted kernel is needed as it is, others train no more than they may, and what came
 // is the same again.
 func TestPlanted(t *testing.T) {
+	thorough.Unraced(t)
 	p, err := tinyPlanted(t)
 	must.OK(t, err)
 	row, err := p.Run(t.Context(), 3, 1)

@@ -92,6 +92,7 @@ func ids(all []kernelspace.Expr) (out []string) {
 // The grammar's counts and prior are those of a list made by trying all trees, steps
 // lead from one kernel to all of them, and to no others.
 func TestGrammarIsWhatCanBeListed(t *testing.T) {
+	thorough.Unraced(t)
 	for name, g := range map[string]*Grammar{
 		"four to four":      grammar(t, Options{Leaves: 4, Ratio: .5}, "SE", "RQ", "LIN", "PER"),
 		"changes":           grammar(t, Options{Leaves: 5, Ratio: .3, Change: true}, "SE", "LIN"),

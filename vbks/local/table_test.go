@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/mat"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 // someTable is a table of n rows: two numbers, a category of three levels, and a number that says
@@ -168,6 +170,7 @@ func TestNearestRowsOfATable(t *testing.T) {
 // What a table is made of is found, to nearly its noise; a column that says nothing has a long
 // length; intervals hold; and the same once more is the same.
 func TestTableIsLearned(t *testing.T) {
+	thorough.Unraced(t)
 	const n = 1500
 	x, y, f := someTable(rand.New(rand.NewPCG(4, 1)), n+600)
 	fit := func(n int) *Table {
@@ -206,6 +209,7 @@ func TestTableIsLearned(t *testing.T) {
 
 // Rows that are there several times, of a function without noise, are no matrices that cannot be factorised.
 func TestEqualRowsOfATable(t *testing.T) {
+	thorough.Unraced(t)
 	rng := rand.New(rand.NewPCG(5, 1))
 	var x, y []float64
 	for range 200 {
