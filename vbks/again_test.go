@@ -12,9 +12,8 @@ import (
 // Natural gradients find with more inducing inputs what fewer could not resolve, as well as
 // where they begin with these: solutions of before are not all that is tried.
 func TestClimbingFindsWhatFewerDidNotResolve(t *testing.T) {
-	thorough.Unraced(t)
 	thorough.AnyInstructions(t)
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 1))
 	const n, waves = 2000, 40
@@ -50,7 +49,7 @@ func TestClimbingFindsWhatFewerDidNotResolve(t *testing.T) {
 // kernel could be rougher for.
 func TestMoreInducingInputsWhereNoiseIsAlike(t *testing.T) {
 	thorough.AnyInstructions(t)
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	t.Parallel()
 	for _, optimizer := range []string{"natural", "collapsed"} {
 		for _, rough := range []float64{0, 0.4} {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/vbks/mixture"
 	"example.com/kestrel/vbks/params"
 )
@@ -12,7 +13,7 @@ import (
 // Averaged over hyperparameters, predictions are those of quadrature over all of
 // them, which differ from the mode's.
 func TestPredictionsAreAveraged(t *testing.T) {
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	data := trainingSeries(17, 14)
 	points := []float64{data.X[0], 1.5 * data.X[13], 3 * data.X[13]}
 	predict := func(theta string) (mean, variance []float64, k *kernel, floor float64) {
@@ -178,7 +179,7 @@ func TestTemperedWeights(t *testing.T) {
 
 // In passing only kernels of some weight are averaged over their hyperparameters: others predict as at their mode.
 func TestBriefPredictions(t *testing.T) {
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	data := trainingSeries(17, 14)
 	points := []float64{data.X[0], 1.5 * data.X[13]}
 	predict := func(theta string, brief bool) *mixture.Prediction {

@@ -237,7 +237,7 @@ func TestCrewsResume(t *testing.T) {
 // where they join a run from a checkpoint whose kernels are not those of the foundation.
 func TestCrewsOfGrowingSpaces(t *testing.T) {
 	thorough.AnyInstructions(t)
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	t.Parallel()
 	for _, c := range []struct {
 		name string

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 // A kernel is flagged for what its hyperparameters show, and for nothing else.
@@ -63,7 +65,7 @@ func TestFlags(t *testing.T) {
 // the leader is flagged after the last evaluation, and it is told where the true one
 // is; nothing else changes.
 func TestKnownTruth(t *testing.T) {
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	data, s := trainingSeries(62, 60), quickSettings("collapsed")
 	plain := train(t, trainerOn(t, 1, nil, data, s, fourKernels...))
 	last := plain[len(plain)-1]

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/noise"
 )
@@ -26,7 +27,7 @@ func thawed(t *testing.T, f *Frozen) *Thawed {
 // components: by every optimiser, at point estimates, averaged over hyperparameters,
 // with q(log θ), with its factors and with the rows to find them from.
 func TestFrozenPredictsTheSame(t *testing.T) {
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	data, points := trainingSeries(5, 40), []float64{-4.4, 0.3, 4.2, 5}
 	for _, c := range []struct{ optimizer, theta, average string }{
 		{"collapsed", "point", "mode"}, {"collapsed", "point", "laplace"}, {"collapsed", "full", "auto"},

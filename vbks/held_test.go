@@ -120,7 +120,7 @@ func TestMatricesStayOnTheLane(t *testing.T) {
 // too little memory for all kernels.
 func TestMatricesOnTheLaneDecideNothing(t *testing.T) {
 	thorough.AnyInstructions(t)
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	t.Parallel()
 	data := trainingSeries(4, 90)
 	for _, c := range []struct{ lanes, most int }{{1, 0}, {2, 0}, {1, 2}} {

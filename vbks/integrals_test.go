@@ -11,7 +11,6 @@ import (
 // bounds stand in where they are about the density, not for a rough function.
 func TestStandIns(t *testing.T) {
 	thorough.Unraced(t)
-	slowWhenRacing(t)
 	const n = 300
 	s := laplaceSettings(n)
 	s.Evidence, s.Bound, s.Starts, s.Transplants = "mode", tightBound, 1, false

@@ -128,19 +128,11 @@ func roughSeries(seed uint64, n int) Training {
 	return d
 }
 
-// slowWhenRacing skips what the race detector learns nothing from.
-func slowWhenRacing(t *testing.T) {
-	t.Helper()
-	if racing {
-		t.Skip("takes long with the race detector, which sees the same in other tests")
-	}
-}
-
 // The kernels of later rungs are fewer, their bounds closer, and the run ends when
 // more inducing inputs could change nothing.
 func TestClimbing(t *testing.T) {
 	thorough.AnyInstructions(t)
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	data := roughSeries(51, 150)
 	s := quickSettings("collapsed")
 	s.Inducing, s.EvaluateEvery, s.Refine = 0, 0.5, 0
@@ -228,7 +220,7 @@ func TestClimbingIsUndone(t *testing.T) {
 // A kernel that is alone climbs while its evidence is open by more than a nat, and
 // no further.
 func TestClimbingAlone(t *testing.T) {
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	s := quickSettings("collapsed")
 	s.Inducing, s.EvaluateEvery, s.Refine = 0, 1, 0
 	for _, c := range []struct {
@@ -321,7 +313,7 @@ func climber(t *testing.T, optimizer string) (tr *Trainer, s Settings, first int
 // number of inducing inputs. Resumed at any moment a trainer goes on alike.
 func TestOrdersBetweenRungs(t *testing.T) {
 	thorough.AnyInstructions(t)
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	t.Parallel()
 	for _, optimizer := range []string{"collapsed", "natural"} {
 		tr, s, first := climber(t, optimizer)
@@ -403,7 +395,7 @@ func TestOrdersBetweenRungs(t *testing.T) {
 // and the further rungs follow; a number ends them.
 func TestReoptimisingBetweenRungs(t *testing.T) {
 	thorough.AnyInstructions(t)
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	t.Parallel()
 	for _, c := range []struct {
 		change Change

@@ -114,7 +114,7 @@ func k12(t testing.TB) []string {
 // it: predictions, pruning, restoring, re-optimising, further evaluations.
 func TestResumeGoesOnAlike(t *testing.T) {
 	thorough.AnyInstructions(t)
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	t.Parallel()
 	data := trainingSeries(11, 90)
 	for _, optimizer := range optimizers {

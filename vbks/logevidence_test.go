@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/kernelspace/kernelspacetest"
 	"example.com/kestrel/vbks/params"
@@ -123,7 +124,8 @@ func TestTightEvidence(t *testing.T) {
 
 // Where k(X,X) is too large to be one matrix, products with it are made in pieces.
 func TestTightEvidenceInPieces(t *testing.T) {
-	if testing.Short() || racing {
+	thorough.Unraced(t)
+	if testing.Short() {
 		t.Skip("factorises 2,100 rows")
 	}
 	const n = 2100

@@ -335,7 +335,7 @@ func TestBestKernelsAreExact(t *testing.T) {
 // in between.
 func TestExactPassesForSomeKernels(t *testing.T) {
 	thorough.AnyInstructions(t)
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	t.Parallel()
 	data := trainingSeries(34, 120)
 	for _, hyper := range []string{"point", "diagonal"} {

@@ -106,7 +106,6 @@ func TestLanczosOfAProbe(t *testing.T) {
 // Lanczos are too few. Of rows that are all gone through at every step bounds are what they were.
 func TestProbesCloseIn(t *testing.T) {
 	thorough.Unraced(t)
-	slowWhenRacing(t)
 	const n = 400
 	data := trainingSeries(43, n)
 	bounds := func(optimizer string, seed uint64, id string, draw int, logNoise float64) (e Evidence, exact float64) {

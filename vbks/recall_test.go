@@ -115,7 +115,7 @@ func ladder(t *testing.T) (tr *Trainer, s Settings, exprs []string, data Trainin
 // stopped in it is where it was.
 func TestLeftOutKernelsComeBack(t *testing.T) {
 	thorough.AnyInstructions(t)
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	tr, s, exprs, data := ladder(t)
 	var favoured []string
 	for _, k := range tr.kernels {
@@ -203,7 +203,7 @@ func TestLeftOutKernelsComeBack(t *testing.T) {
 // a further evaluation has moved the belief; where they have not it comes after that.
 func TestLeftOutKernelsThatAreGone(t *testing.T) {
 	thorough.AnyInstructions(t)
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	for _, c := range []struct {
 		what  string
 		order func(tr *Trainer, out []string) error
@@ -263,7 +263,7 @@ func TestLeftOutKernelsThatAreGone(t *testing.T) {
 // Where those that are compared have most of the belief none comes back.
 func TestLeftOutKernelsStayOut(t *testing.T) {
 	thorough.AnyInstructions(t)
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	tr, _, _, _ := ladder(t)
 	for _, k := range tr.kernels {
 		if k.left > 0 {

@@ -356,9 +356,8 @@ func (l *tightLane) NewArray(count, rows, cols int) (device.Array, error) {
 // Where there is no memory for the bound that hyperparameters are tuned on,
 // fewer kernels are taken at a time, with the same results.
 func TestTuningWithLittleMemory(t *testing.T) {
-	thorough.Unraced(t)
 	thorough.AnyInstructions(t)
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	t.Parallel()
 	data := trainingSeries(21, 400)
 	s := quickSettings("natural")

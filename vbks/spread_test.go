@@ -445,7 +445,7 @@ func known(t *testing.T, tr *Trainer) (n int) {
 // the best are found anew, whatever was found before.
 func TestGrowthIntegratesWhatMayLead(t *testing.T) {
 	thorough.AnyInstructions(t)
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	t.Parallel()
 	s := growingSettings("collapsed")
 	s.Evidence, s.Starts, s.Growth.Leaves = drawsEvidence, 1, 2

@@ -26,7 +26,6 @@ func laplaceSettings(n int) Settings {
 // hyperparameters, which quadrature finds.
 func TestVolumeAgainstQuadrature(t *testing.T) {
 	thorough.Unraced(t)
-	slowWhenRacing(t)
 	for _, n := range []int{40, 160} {
 		data := trainingSeries(17, n)
 		tr := trainerOn(t, 1, nil, data, laplaceSettings(n), "SE")
@@ -104,7 +103,7 @@ func TestBeliefCountsVolumes(t *testing.T) {
 // Resumed between rungs, with kernels left out, a run goes on alike, also where its
 // units are done elsewhere; volumes are those of then.
 func TestVolumesAreKept(t *testing.T) {
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	t.Parallel()
 	s := laplaceSettings(0)
 	s.FirstInducing, s.MostInducing, s.Starts, s.Steps, s.Transplants = 8, 16, 1, 10, false
@@ -149,7 +148,7 @@ func TestVolumesAreKept(t *testing.T) {
 // Integrated by draws the evidence is that of quadrature, also of so few rows that the
 // density is far from normal.
 func TestDrawsAgainstQuadrature(t *testing.T) {
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	for _, n := range []int{12, 40} {
 		data := trainingSeries(17, n)
 		s := laplaceSettings(n)
@@ -170,7 +169,6 @@ func TestDrawsAgainstQuadrature(t *testing.T) {
 // the densest modes were taken for the heaviest.
 func TestDrawsAgainstPrior(t *testing.T) {
 	thorough.Unraced(t)
-	slowWhenRacing(t)
 	const n = 20
 	exprs := []string{"PER+PER+SE", "PER+SE", "PER+RQ+SE", "LIN*PER+LIN*RQ"}
 	mean := 0.0
@@ -333,9 +331,8 @@ func TestIntegralsAreTakenOver(t *testing.T) {
 // What hyperparameters lie between with 95 % of the belief is what it is by plain draws from the prior, which know nothing
 // of modes: of a length, a place and the noise. A checkpoint has it, evaluations tell it as values.
 func TestIntervalsAgainstPrior(t *testing.T) {
-	thorough.Unraced(t)
 	thorough.AnyInstructions(t)
-	slowWhenRacing(t)
+	thorough.Unraced(t)
 	rng := rand.New(rand.NewPCG(8, 1))
 	data := Training{Dim: 1}
 	for range 24 {

@@ -203,9 +203,12 @@ func TestKernelsComeAndGo(t *testing.T) {
 					part := raw[k][s.Moment(i).First-1 : s.Moment(i).Index]
 					lo, hi := s.At(i)
 					wantLo, wantHi := recordtest.LeastAndGreatest(part)
-					if last := part[len(part)-1]; !recordtest.Same(lo, wantLo) || !recordtest.Same(hi, wantHi) || !recordtest.Same(s.Last(i), last) ||
-						(h.StatusAt(at, i) == "") != math.IsNaN(last) {
-						t.Fatalf("trial %d, kernel %d, point %d: %v, %v, last %v, %q; want those of %v", trial, k, i, lo, hi, s.Last(i), h.StatusAt(at, i), part)
+					last := part[len(part)-1]
+					if !recordtest.Same(lo, wantLo) || !recordtest.Same(hi, wantHi) || !recordtest.Same(s.Last(i), last) {
+						t.Fatalf("trial %d, kernel %d, point %d: %v, %v, last %v; want those of %v", trial, k, i, lo, hi, s.Last(i), part)
+					}
+					if status := h.StatusAt(at, i); (status == "") != math.IsNaN(last) {
+						t.Fatalf("trial %d, kernel %d, point %d: %q of %v", trial, k, i, status, part)
 					}
 				}
 			}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package vbks
-
-const racing = false

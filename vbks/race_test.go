@@ -1,6 +1,0 @@
-//go:build race
-
-package vbks
-
-// racing: the race detector watches, and all takes ten times as long.
-const racing = true
