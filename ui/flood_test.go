@@ -190,3 +190,50 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 }
+
+// What a workbench holds of a run whose kernels come and go grows little with its evaluations:
+// the points of those that are there, up to as many as are kept.
+func TestGrowingRunMemory(t *testing.T) {
+	thorough.Unraced(t)
+	const live, early, late = 24, 2400, 4800
+	events := demoEvents(t, "K144", 0)
+	var all []record.KernelInfo
+	for k := range live + late/5 {
+		one := events[0].Start.Kernels[k%144]
+		one.ID += strings.Repeat("+SE", k/144)
+		all = append(all, one)
+	}
+	events[0].Start.Kernels = all[:live:live]
+	a := testApp(t, 120, 36, events)
+	tell := func(e record.Event) { a.Update(frameMsg{a.bench.box, []record.Event{e}}) }
+	var before int64
+	for i := 1; i <= late; i++ {
+		there := &record.Start{Planned: late}
+		for k := range live {
+			there.Kernels = append(there.Kernels, all[i/5+k])
+		}
+		if i%5 == 0 { // one comes, one goes
+			come := there.Kernels[live-1]
+			tell(record.Event{Type: record.EventEntered, Time: demoTime, Entered: []record.Entered{{Kernel: come, Parent: all[0].ID, Step: "add PER"}}})
+			tell(record.Event{Type: record.EventLeft, Time: demoTime, Kernels: []string{all[i/5-1].ID}})
+		}
+		e := record.Event{Type: record.EventEvaluation, Time: demoTime, Seconds: files.Number(i), Evaluation: demoEvaluation(there, i%50+1)}
+		e.Evaluation.Index = i
+		tell(e)
+		if i%10 == 0 {
+			press(a, string("123456"[i/10%6]))
+			screen(a)
+		}
+		if i == early {
+			before = heap()
+		}
+	}
+	// A kernel that came, one in five evaluations, has some kilobytes: its name, its points, how
+	// these are drawn. With all points of all of them it was 38,600.
+	each := (heap() - before) / (late - early)
+	t.Logf("%d bytes an evaluation", each)
+	if each > 2000 {
+		t.Error("that is too much")
+	}
+	runtime.KeepAlive(a)
+}
