@@ -214,7 +214,8 @@ func TestGrowingRunMemory(t *testing.T) {
 		}
 		if i%5 == 0 { // one comes, one goes
 			come := there.Kernels[live-1]
-			tell(record.Event{Type: record.EventEntered, Time: demoTime, Entered: []record.Entered{{Kernel: come, Parent: all[0].ID, Step: "add PER"}}})
+			entered := []record.Entered{{Kernel: come, Parent: all[0].ID, Step: "add PER"}}
+			tell(record.Event{Type: record.EventEntered, Time: demoTime, Entered: entered})
 			tell(record.Event{Type: record.EventLeft, Time: demoTime, Kernels: []string{all[i/5-1].ID}})
 		}
 		e := record.Event{Type: record.EventEvaluation, Time: demoTime, Seconds: files.Number(i), Evaluation: demoEvaluation(there, i%50+1)}

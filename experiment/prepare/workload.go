@@ -249,8 +249,9 @@ func (w *workload) seconds(search, full, wide cost.Bound) float64 {
 	}
 	total *= max(1, float64(planned)/mostCounted)
 	// A run that knows enough leaves rungs out; this is all of them.
-	left := int(math.Ceil(alive))
+	left, on := int(math.Ceil(alive)), full
 	for i, m := range rungs {
+		chosen := overhead * float64(left) * w.foreseeing(on, left) // forecasts have a say in which go on
 		left = s.RungKernels(n, w.kernels, left, m)
 		t, wide := planned+i+1, w.between(full, wide, max(w.inducing, int(s.Like(n, m))))
 		each := 0.0
@@ -259,13 +260,14 @@ func (w *workload) seconds(search, full, wide cost.Bound) float64 {
 		} else {
 			each = w.scouting(search, t, n, float64(left), m) + w.learning(wide, n, float64(left), m, true)
 		}
-		more := overhead*float64(left)*each + beliefSeconds(w.kernels)
+		more := chosen + overhead*float64(left)*each + beliefSeconds(w.kernels)
 		if s.MostSeconds > 0 && total+more > s.MostSeconds {
 			break
 		}
 		total += more
+		on = wide
 	}
-	total += overhead * float64(left) * w.foreseeing(wide, left)
+	total += overhead * float64(left) * w.foreseeing(on, left)
 	if s.TimeBudget > 0 {
 		total = min(total, s.TimeBudget.Seconds())
 	}

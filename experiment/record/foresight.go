@@ -17,6 +17,8 @@ type foresight struct {
 	rows     int
 	kernels  int // at first
 	rungs    []int
+
+	compared, inducing int // by the evaluation before
 }
 
 // foresee reads what is known of a run. Of one whose config cannot be read that is nothing.
@@ -43,7 +45,8 @@ func (f *foresight) rung(m int) int {
 	return max(0, len(f.rungs)-1)
 }
 
-// made is the work of an evaluation that has been made, and of the scores of the one before.
+// made is the work of an evaluation that has been made, and of the scores of the one before. Where it compares with more
+// inducing inputs than that one, forecasts of its kernels from rolling origins had a say in which go on.
 func (f *foresight) made(e *Evaluation) float64 {
 	if !f.known {
 		return 1
@@ -54,6 +57,10 @@ func (f *foresight) made(e *Evaluation) float64 {
 	if e.Index > 1 {
 		work += f.settings.ForeseenScores(f.rows, e.RowsSeen, e.averaged(f.weights, vbks.BriefWeight), e.Inducing)
 	}
+	if f.inducing > 0 && e.Inducing > f.inducing {
+		work += f.settings.ForeseenOrigins(f.rows, f.compared, f.inducing)
+	}
+	f.compared, f.inducing = e.live(), e.Inducing
 	if e.Index >= e.Planned {
 		work += f.settings.ForeseenOrigins(f.rows, e.live(), e.Inducing)
 	}
@@ -103,6 +110,7 @@ func (f *foresight) ahead(e *Evaluation, fall float64) (all []planned, scores fl
 	}
 	scores = f.settings.ForeseenScores(f.rows, f.rows, averaged, next.Inducing)
 	for chance := 1.0; climbs > 0; climbs-- {
+		chosen := f.settings.ForeseenOrigins(f.rows, next.Kernels, next.Inducing) // as in made
 		next.Seen, next.Last = f.rows, true
 		next.Rung++
 		next.Inducing = f.rungs[next.Rung]
@@ -111,7 +119,7 @@ func (f *foresight) ahead(e *Evaluation, fall float64) (all []planned, scores fl
 		if chance = f.chance(e, at, next.Rung, chance, fall); chance == 1 {
 			scores = f.settings.ForeseenScores(f.rows, f.rows, averaged, next.Inducing)
 		}
-		all = append(all, planned{one(), 1, chance})
+		all = append(all, planned{chosen + one(), 1, chance})
 	}
 	// Weights from rolling origins are found by the last one.
 	if origins := f.settings.ForeseenOrigins(f.rows, next.Kernels, next.Inducing); len(all) == 1 {

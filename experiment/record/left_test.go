@@ -225,3 +225,39 @@ func TestOriginsAreForeseen(t *testing.T) {
 		}
 	}
 }
+
+// Where more inducing inputs come, forecasts from rolling origins have a say in which kernels go on: what they take is foreseen of
+// the evaluation that follows, and counts for it once it has been made.
+func TestOriginsBetweenRungsAreForeseen(t *testing.T) {
+	const rows, kernels = 20_000, 12
+	of := func(weights string) (next, made float64, s vbks.Settings, rungs []int) {
+		settings := config.Default()
+		settings.Name, settings.Data.Source, settings.Data.Path = "r", "csv", "r.csv"
+		settings.Settings.Evidence, settings.Settings.Weights = "mode", weights
+		start := &Start{Name: "r", Data: &datasets.Summary{Train: rows}, Inducing: 32, Planned: 9, Config: settings.TOML()}
+		for range kernels {
+			start.Kernels = append(start.Kernels, KernelInfo{ID: "SE"})
+		}
+		f := foresee(start)
+		at := func(index, n, m int) *Evaluation {
+			e := &Evaluation{Index: index, Planned: index + len(f.rungs) - 1 - slices.Index(f.rungs, m), RowsSeen: rows, Inducing: m}
+			for range n {
+				e.Kernels = append(e.Kernels, Kernel{ID: "SE", Status: vbks.Live, Fit: &Fit{Posterior: 1}})
+			}
+			return e
+		}
+		if len(f.rungs) < 3 {
+			t.Fatalf("rungs %v", f.rungs)
+		}
+		before := at(4, kernels, f.rungs[0])
+		f.made(before)
+		all, _ := f.ahead(before, usualFall)
+		return all[0].work, f.made(at(5, 6, f.rungs[1])), settings.Settings, f.rungs
+	}
+	next, made, s, rungs := of(vbks.OriginsWeights)
+	plainNext, plainMade, _, _ := of(vbks.TemperedWeights)
+	want := s.ForeseenOrigins(rows, kernels, rungs[0])
+	if !(want > 0) || math.Abs(next-plainNext-want) > 1e-9*want || math.Abs(made-plainMade-want) > 1e-9*want {
+		t.Errorf("%g more are foreseen and %g counted, want %g", next-plainNext, made-plainMade, want)
+	}
+}
