@@ -260,10 +260,10 @@ func TestStepsOfLongSeries(t *testing.T) {
 
 func TestJumpsAreFound(t *testing.T) {
 	thorough.Unraced(t)
+	tries := 100 / thorough.OneIn(t, 2, "series")
 	for name, season := range map[string]int{"noise": 1, "a line": 1, "a season": 12} {
 		for _, n := range []int{120, 600} {
 			rng, found := rand.New(rand.NewPCG(uint64(n), 5)), 0
-			const tries = 100
 			for range tries {
 				at, size := n/4+rng.IntN(n/2), 7*float64(1-2*rng.IntN(2))
 				y := drawn[name](n, rng)
