@@ -380,6 +380,8 @@ func sourceText(source string) string {
 		return "its solution, varied"
 	case "rougher":
 		return "its solution, made rougher"
+	case "wrapped":
+		return "a period as long as the data"
 	case "scanned":
 		return "a period of few cycles"
 	case "left":

@@ -250,6 +250,11 @@ func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 	if err := u.whileGaining(rounds, again); err != nil {
 		return err
 	}
+	if few && u.thorough() { // far from any optimum as they are made, so that only a climb tells
+		if err := u.variants(ctx, onRows, plain, math.Inf(1), 1, "wrapped", nil, u.drawer.Wrap); err != nil {
+			return err
+		}
+	}
 	if few && !u.thorough() && !u.settings.light(u.total, u.drawer.Inducing) {
 		foremost := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(ctx, p, x, 2) }
 		return u.variants(ctx, onRows, plain, transplantSlack, 1, "left", nil, foremost)

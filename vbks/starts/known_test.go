@@ -77,6 +77,9 @@ func TestStartsAgreeWithWhatIsKnown(t *testing.T) {
 			for _, y := range g.Roughen(p, x) {
 				look("rougher", k, y)
 			}
+			for _, y := range g.Wrap(p, x) {
+				look("wrapped", k, y)
+			}
 			for _, y := range g.Left(t.Context(), p, x, 4) {
 				look("left", k, y)
 			}
