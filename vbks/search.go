@@ -227,10 +227,10 @@ func (u *unit) scan(ctx context.Context, onRows, onScreen objective) error {
 	return u.variants(ctx, onRows, onScreen, math.NaN(), 1, "scanned", nil, u.drawer.Scan)
 }
 
-// recur tries, in a thorough search, periods that the present solutions leave in the
-// data; of few rows also where solutions are only taken up with more inducing inputs,
-// which may be the first to resolve one. Where bounds cost much that is two only, if one
-// is worth something before it is optimised.
+// recur tries, in a thorough search, variants of the present solutions, of few rows with
+// periods as long as the data, too, and periods that these leave in the data; of few rows also
+// where solutions are only taken up with more inducing inputs, which may be the first to resolve
+// one. Where bounds cost much that is two only, if one is worth something before it is optimised.
 func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 	few := u.order.Thorough && u.optimizer.search().always && u.total <= u.settings.AllRows
 	if !few && !u.thorough() {

@@ -128,7 +128,7 @@ func TestHistoryStaysFine(t *testing.T) {
 	}
 }
 
-// 10,000 evaluations of 144 kernels, and many more, take no more than 2,048 do.
+// 10,000 evaluations of 144 kernels, and many more, take about what 2,048 do, which are all that is kept one by one.
 func TestHistoryMemory(t *testing.T) {
 	thorough.Unraced(t)
 	values := make([]float64, 144)

@@ -74,19 +74,21 @@ func TestEstimateByHand(t *testing.T) {
 // 10,000 of them at most and predict what comes behind, or climb 15 gradients, with as many inducing inputs for a row.
 func TestOriginsAreEstimated(t *testing.T) {
 	unit := cost.Bound{Fixed: 1, Row: 0.01, FixedGrad: 3, RowGrad: 0.02}
-	seconds := func(optimizer, weights string, rows int, kernels ...string) float64 {
+	of := func(optimizer, weights string, inducing, rows int, kernels ...string) *workload {
 		c := config.Default()
 		c.Kernels = config.KernelSpace{Expressions: kernels}
 		s := &c.Settings
-		s.Optimizer, s.Weights, s.Inducing, s.Starts, s.Steps, s.EvaluateEvery, s.Refine = optimizer, weights, 64, 2, 40, 1, 0
+		s.Optimizer, s.Weights, s.Inducing, s.Starts, s.Steps, s.EvaluateEvery, s.Refine = optimizer, weights, inducing, 2, 40, 1, 0
+		s.MostSeconds = 0
 		space, err := c.Kernels.Candidates()
 		must.OK(t, err)
 		w, err := newWorkload(&c, space, rows, 1)
 		must.OK(t, err)
-		return w.seconds(unit, unit, unit)
+		return w
 	}
+	seconds := func(w *workload) float64 { return w.seconds(unit, unit, unit) }
 	more := func(optimizer string, rows int, kernels ...string) float64 {
-		return seconds(optimizer, "origins", rows, kernels...) - seconds(optimizer, "tempered", rows, kernels...)
+		return seconds(of(optimizer, "origins", 64, rows, kernels...)) - seconds(of(optimizer, "tempered", 64, rows, kernels...))
 	}
 	stream, climb := 0.0, 0.0
 	for tenth := 5.; tenth < 10; tenth++ {
@@ -95,7 +97,20 @@ func TestOriginsAreEstimated(t *testing.T) {
 		past = 100 * tenth // of 1,000
 		climb += tenth * tenth / 100 * (1 + 1 + 15*(4+past*.03))
 	}
+	// Where more inducing inputs come all that were compared are forecast with before, too.
+	space := []string{"SE", "PER", "RQ", "LIN", "MATERN32", "SE+PER", "SE*PER", "LIN+PER"}
+	w := of("natural", "origins", 0, 20_000, space...)
+	left, forecast := len(space), 0
+	for _, m := range w.rungs {
+		forecast += left
+		left = w.config.Settings.RungKernels(20_000, len(space), left, m)
+	}
+	if forecast == 0 || left == len(space) {
+		t.Fatalf("rungs %v leave %d kernels", w.rungs, left)
+	}
+	climbing := seconds(w) - seconds(of("natural", "tempered", 0, 20_000, space...))
 	for name, c := range map[string]struct{ got, want float64 }{
+		"rungs":      {climbing, 1.25 * float64(forecast+left) * stream},
 		"a stream":   {more("natural", 20_000, "SE", "PER"), 1.25 * 2 * stream},
 		"few rows":   {more("collapsed", 1000, "SE", "PER"), 1.25 * 2 * climb},
 		"one kernel": {more("natural", 20_000, "SE"), 0}, "too few rows": {more("collapsed", 20, "SE", "PER"), 0},

@@ -21,14 +21,12 @@ const (
 //
 //	exp(−2 sin²(πd/p)/ℓ²) ≈ exp(−d²/2s²),
 //
-// while the ends of the data are neighbours, which no other leaf can say of them.
+// while the ends of the data are neighbours, which nothing says that does not repeat.
 func (w *Drawer) Wrap(p *kernelspace.Program, x []float64) (out [][]float64) {
 	whole, noise := params.Raw(p, x, w.floor)
 	p = p.Own()
 	raw, t, leaves := whole[:len(p.Params)], params.Tree(p), params.Leaves(p)
-	long := func(v []float64, in *kernelspace.Instr, spans float64) {
-		v[in.Off+1] = spans * w.scales.Span[in.Cols[0]]
-	}
+	long := func(v []float64, in *kernelspace.Instr) { v[in.Off+1] = awaySpans * w.scales.Span[in.Cols[0]] }
 	alone := func(in *kernelspace.Instr) bool { return len(in.Cols) == 1 && in.NumScale == 1 }
 	for i, in := range leaves {
 		at := in.Off + 1 + in.NumScale
@@ -48,10 +46,10 @@ func (w *Drawer) Wrap(p *kernelspace.Program, x []float64) (out [][]float64) {
 			v[at], v[in.Off+1] = span, 2*math.Pi*raw[from.Off+1]/span
 			for _, k := range to.Leaves { // what is left of the term is not to bend it
 				if radial(leaves[k].Op) && alone(leaves[k]) {
-					long(v, leaves[k], awaySpans)
+					long(v, leaves[k])
 				}
 			}
-			long(v, from, awaySpans)
+			long(v, from)
 			if of := summand(t, j); of != to {
 				without := slices.Clone(raw)
 				of.Amplify(without, 0)
