@@ -16,6 +16,7 @@ import (
 	"example.com/kestrel/device/cuda/driver"
 	"example.com/kestrel/device/cuda/driver/fake"
 	"example.com/kestrel/device/cuda/proving"
+	"example.com/kestrel/internal/goroutines"
 	"example.com/kestrel/internal/must"
 )
 
@@ -171,6 +172,6 @@ func (c *checks) failing(t *testing.T) {
 		if v, keep := proving.Judge(d, card, []proving.Part{{Name: part.name, Err: err}}); v.Passed || !keep {
 			t.Errorf("%s: kept: %v: %+v", part.name, keep, v)
 		}
-		time.Sleep(hangs) // the driver is one for all tests
+		goroutines.End(t, part.name) // the driver is one for all tests, and what goes on would take the next launch that hangs
 	}
 }

@@ -24,11 +24,11 @@ func Left() (stacks []string) {
 	return stacks
 }
 
-// End waits until none is left, for five seconds at most; what says after what.
+// End waits until none is left, for a minute at most, since a machine may be busy; what says after what.
 func End(t testing.TB, what string) {
 	t.Helper()
 	var left []string
-	for range 500 {
+	for range 6000 {
 		if left = Left(); left == nil {
 			return
 		}

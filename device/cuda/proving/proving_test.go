@@ -18,6 +18,7 @@ import (
 	"example.com/kestrel/device/cuda/driver/fake"
 	"example.com/kestrel/device/cuda/proving"
 	"example.com/kestrel/device/trial"
+	"example.com/kestrel/internal/goroutines"
 )
 
 var built string // the folder of the fake libraries, "" where no test has asked for them
@@ -143,7 +144,7 @@ func TestFirstOnFaultyCards(t *testing.T) {
 				t.Errorf("kept: %v; %s", got, v.Reason)
 			}
 			if c.name == "silent" {
-				time.Sleep(c.o.HangFor) // the driver is one for all tests
+				goroutines.End(t, c.name) // the driver is one for all tests
 			}
 		})
 	}
