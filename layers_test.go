@@ -60,6 +60,7 @@ var layers = []string{
 	"datasets/sheets",
 	"datasets/relevance",
 	"datasets/holidays",
+	"datasets/habits",
 	"datasets/jumps",
 	"datasets/elsewhere",
 	"datasets",

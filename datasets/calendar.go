@@ -143,6 +143,36 @@ func newCalendar(ctx context.Context, s *Spec, d *Dataset) (*calendar, error) {
 	return k, nil
 }
 
+// Clock is what the time stamps of a series say of the clock that they are by.
+type Clock int
+
+const (
+	ClockUnsaid  Clock = iota // no stamp has a zone: they are by the clock that people see, whichever that is
+	ClockOne                  // all have one, UTC or some hours east or west of it
+	ClockSeveral              // what they are east of UTC changes
+)
+
+// Clock returns it.
+func (d *Dataset) Clock() Clock {
+	switch {
+	case d.offsets != nil:
+		return ClockSeveral
+	case d.Inputs[0].local:
+		return ClockUnsaid
+	}
+	return ClockOne
+}
+
+// Keeps reports whether all time stamps, of several zones, are written as the clock of a zone shows them.
+func (d *Dataset) Keeps(zone *time.Location) bool {
+	for i, offset := range d.offsets {
+		if _, shown := d.Inputs[0].At(d.X[i*d.Dim]).In(zone).Zone(); shown != int(offset) {
+			return false
+		}
+	}
+	return d.offsets != nil
+}
+
 // addCalendar adds the columns of the calendar to a series.
 func (d *Dataset) addCalendar() error {
 	if d.calendar == nil {

@@ -268,7 +268,7 @@ func newDataset(s *Spec, path string, t *table) (d *Dataset, kept []int32, err e
 		col := Column{Name: c.name, Number: c.number, Missing: c.missing}
 		if c.kind == kindTime {
 			col.Time, col.Origin, col.Unit, col.nanos, col.form = true, c.origin, "s", c.nanos != nil, c.form()
-			col.local = c.local > 0 && c.zoned == 0
+			col.local = c.local > 0 && c.zoned == 0 && !namesUTC(c.name)
 		}
 		if c.levels != nil {
 			col.Levels = c.levels.names

@@ -46,3 +46,9 @@ func unitInName(name string) string {
 	}
 	return unit
 }
+
+// namesUTC reports whether a column of time stamps is in UTC by its name, as utc_timestamp and time (GMT) are.
+func namesUTC(name string) bool {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
+	return slices.Contains(words, "utc") || slices.Contains(words, "gmt")
+}

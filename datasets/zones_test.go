@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -155,6 +156,25 @@ func TestZonesGoWithTheirRows(t *testing.T) {
 		must.OK(t, err)
 		if _, err := d.Beyond(h); err != nil { // of this series the zone is one
 			t.Error(err)
+		}
+	}
+}
+
+// Stamps without a zone are in UTC where their column says so, and are put into data.zone like others of UTC.
+func TestStampsInUTCByName(t *testing.T) {
+	var hours []string
+	for i := range 60 {
+		hours = append(hours, fmt.Sprintf("2024-01-%02d %02d:00", 1+i/24, i%24))
+	}
+	for name, want := range map[string]float64{"utc_timestamp": 1, "time (GMT)": 1, "Zeit_UTC": 1, "at": 0, "cutcode": 0} {
+		d := seriesOf(t, name, hours, func(s *Spec) { s.Calendar, s.Zone = []string{"hour"}, "Europe/Zurich" })
+		for i := range hours {
+			if got := d.Row(i); got[1] != math.Mod(float64(i)+want, 24) || d.Inputs[0].Written(got[0]) != hours[i] {
+				t.Errorf("%s: %s is %v, written %s", name, hours[i], got, d.Inputs[0].Written(got[0]))
+			}
+		}
+		if unsaid := d.Clock() == ClockUnsaid; unsaid != (want == 0) {
+			t.Errorf("%s: the clock is %v", name, d.Clock())
 		}
 	}
 }

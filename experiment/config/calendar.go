@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/kestrel/datasets"
+	"example.com/kestrel/datasets/habits"
 	"example.com/kestrel/vbks/periods"
 )
 
@@ -29,8 +31,8 @@ const (
 // SettleCalendar decides which inputs are to be made of the calendar, where that is open, by data that have none
 // yet, and returns why there are some: the kernels are open, too, and it is a dense series of years by time
 // stamps within days, which is to be forecast and whose values show a day, but no cycle that the calendar does
-// not know. Of a source whose country is known the config then says its time zone and holidays, if it says no
-// others.
+// not know. Then the config says a time zone and holidays, too, if it says none: of a source whose country is known,
+// else what the rows show that people live by (datasets/habits).
 func (c *Config) SettleCalendar(d *datasets.Dataset) (notice string) {
 	if !c.CalendarOpen() {
 		return ""
@@ -65,6 +67,8 @@ func (c *Config) SettleCalendar(d *datasets.Dataset) (notice string) {
 		d.Target.Name, strings.Join(c.Data.Calendar, ", "))
 	if c.Data.Source == swissgrid {
 		c.Data.Zone, c.Data.Holidays = cmp.Or(c.Data.Zone, "Europe/Zurich"), cmp.Or(c.Data.Holidays, "CH")
+	} else {
+		notice += c.settleHabits(d)
 	}
 	var more []string
 	if c.Data.Holidays == "" {
@@ -75,6 +79,59 @@ func (c *Config) SettleCalendar(d *datasets.Dataset) (notice string) {
 	}
 	if len(more) > 0 {
 		notice += "; say more with " + strings.Join(more, " and ")
+	}
+	return notice
+}
+
+// settleHabits says the zone and the holidays that the training rows of a series show, where the config says none, and
+// returns what it has found, to be added to a notice.
+func (c *Config) settleHabits(d *datasets.Dataset) (notice string) {
+	times := d.Times(d.Train)
+	at, y := make([]float64, len(times)), make([]float64, len(times))
+	for i, r := range d.Train {
+		at[i], y[i] = float64(d.Inputs[0].At(times[i]).UnixMicro())/1e6, d.Y[r]
+	}
+	known, clock := c.Data.Zone != "", d.Clock()
+	var found habits.Zone
+	switch {
+	case known:
+	case clock == datasets.ClockSeveral:
+		i := slices.IndexFunc(habits.Clocks(), func(name string) bool {
+			zone, err := time.LoadLocation(name)
+			return err == nil && d.Keeps(zone)
+		})
+		if i >= 0 {
+			c.Data.Zone = habits.Clocks()[i]
+		}
+	case clock == datasets.ClockOne:
+		if zone, ok := habits.FindZone(at, y); ok {
+			c.Data.Zone, found = zone.Name, zone
+		}
+	}
+	var rest habits.Rest
+	zone, err := time.LoadLocation(c.Data.Zone) // "" is UTC: as the stamps are written
+	if c.Data.Holidays == "" && err == nil {
+		if clock == datasets.ClockUnsaid {
+			zone = time.UTC
+		}
+		rest, _ = habits.FindHolidays(at, y, zone)
+		c.Data.Holidays = rest.Code
+	}
+	if c.Data.Zone != "" && !known {
+		c.Data.Zone = habits.ZoneOf(c.Data.Holidays, c.Data.Zone, at)
+		if found.Changes > 0 {
+			notice = fmt.Sprintf("; its days move with summer time, in %d of %d changes: data.zone = %q",
+				found.Followed, found.Changes, c.Data.Zone)
+		} else {
+			notice = fmt.Sprintf("; its stamps are by one clock: data.zone = %q", c.Data.Zone)
+		}
+	}
+	if rest.Days > 0 {
+		notice += fmt.Sprintf("; %d of %d holidays of %s, on working days, are as no others: data.holidays = %q",
+			rest.Kept, rest.Days, rest.Code, rest.Code)
+	}
+	if notice != "" {
+		notice += " (say others, or data.calendar, if that is wrong)"
 	}
 	return notice
 }

@@ -3,6 +3,7 @@ package prepare
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/kestrel/datasets/holidays"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/internal/must"
 	"example.com/kestrel/internal/thorough"
@@ -120,6 +122,89 @@ func TestCalendarOfSwissgrid(t *testing.T) {
 		want := []string{"hour", "weekday", "yearday", "holiday"}
 		if got := d.Calendar(); !slices.Equal(got, want) || cfg.Data.Zone != zone || cfg.Data.Holidays != "CH" {
 			t.Errorf("%q of the calendar, zone %q, holidays %q", got, cfg.Data.Zone, cfg.Data.Holidays)
+		}
+	}
+}
+
+// What the rows of a dense series show that people live by is said in the config, where it says nothing else: stamps in
+// UTC, with the offsets of a clock that changes, and as the clock on the wall shows them.
+func TestHabitsAreSettled(t *testing.T) {
+	thorough.Unraced(t)
+	zurich, err := time.LoadLocation("Europe/Zurich")
+	must.OK(t, err)
+	free := map[string]bool{}
+	days, _ := holidays.Days("CH", 2020, 2024)
+	for _, day := range days {
+		free[day.Format(time.DateOnly)] = true
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	path := func(layout string, zone *time.Location) string {
+		var text strings.Builder
+		text.WriteString("at,load\n")
+		for i := range 20000 {
+			at := time.Date(2021, 1, 3, 23, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Hour)
+			local := at.In(zurich)
+			h := float64(local.Hour())
+			v := 10*math.Exp(-(h-12)*(h-12)/20) + r.NormFloat64()
+			if local.Weekday() == time.Saturday || local.Weekday() == time.Sunday || free[local.Format(time.DateOnly)] {
+				v -= 4
+			}
+			fmt.Fprintf(&text, "%s,%.4f\n", at.In(zone).Format(layout), v)
+		}
+		path := filepath.Join(t.TempDir(), "load.csv")
+		must.OK(t, os.WriteFile(path, []byte(text.String()), 0o600))
+		return path
+	}
+	for name, c := range map[string]struct {
+		path           string
+		set            []string
+		zone, holidays string
+		told           []string
+	}{
+		"UTC": {path("2006-01-02T15:04Z07:00", time.UTC), nil, "Europe/Zurich", "CH",
+			[]string{"summer time, in 4 of 4 changes", `data.zone = "Europe/Zurich"`, `data.holidays = "CH"`}},
+		"offsets": {path("2006-01-02T15:04Z07:00", zurich), nil, "Europe/Zurich", "CH", []string{"by one clock"}},
+		"wall":    {path("2006-01-02 15:04", zurich), nil, "", "CH", []string{`data.holidays = "CH"`, `say more with data.zone`}},
+		"zone": {path("2006-01-02T15:04Z07:00", time.UTC), []string{"data.zone=UTC"}, "UTC", "CH",
+			[]string{`data.holidays = "CH"`}},
+		"holidays": {path("2006-01-02T15:04Z07:00", time.UTC), []string{"data.holidays=DE"}, "Europe/Berlin", "DE",
+			[]string{`data.zone = "Europe/Berlin"`}},
+		"stated": {path("2006-01-02T15:04Z07:00", time.UTC), []string{"data.calendar=hour"}, "", "", nil},
+	} {
+		var overrides []config.Override
+		for _, s := range append(c.set, "data.transform=none") {
+			o, err := config.ParseOverride(s)
+			must.OK(t, err)
+			overrides = append(overrides, o)
+		}
+		cfg, err := config.ForTable(c.path, "", overrides)
+		must.OK(t, err)
+		d, _, err := LoadSettled(t.Context(), &cfg)
+		must.OK(t, err)
+		if cfg.Data.Zone != c.zone || cfg.Data.Holidays != c.holidays {
+			t.Errorf("%s: zone %q, holidays %q", name, cfg.Data.Zone, cfg.Data.Holidays)
+		}
+		notices := strings.Join(d.Notices, "\n")
+		for _, want := range c.told {
+			if !strings.Contains(notices, want) {
+				t.Errorf("%s: no %q in %q", name, want, notices)
+			}
+		}
+		// Row 1,000 is in winter, 5,000 in summer; the columns are by the clock that was found.
+		for _, row := range []int{1000, 5000} {
+			clock := zurich
+			if c.zone == "UTC" || name == "stated" {
+				clock = time.UTC
+			}
+			local := time.Date(2021, 1, 3, 23, 0, 0, 0, time.UTC).Add(time.Duration(row) * time.Hour).In(clock)
+			if got := d.Row(row)[1]; got != float64(local.Hour()) {
+				t.Errorf("%s: hour %v of row %d, want %d", name, got, row, local.Hour())
+			}
+		}
+		again, err := config.Default().Read([]byte(cfg.TOML()), "again.toml", nil)
+		must.OK(t, err)
+		if again.Data.Zone != cfg.Data.Zone || again.Data.Holidays != cfg.Data.Holidays {
+			t.Errorf("%s: read again: zone %q, holidays %q", name, again.Data.Zone, again.Data.Holidays)
 		}
 	}
 }
