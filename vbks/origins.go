@@ -225,13 +225,18 @@ const (
 type Origin struct{ Past, Ahead int }
 
 // Origins are those that weights of "origins" come from of so many rows; none where these are too few.
-func Origins(rows int) (all []Origin) {
+func Origins(rows int) (all []Origin) { return origins(rows, mostForeseen) }
+
+// CalibrationOrigins are those that Settings.Calibrate forecasts from, all rows of a tenth behind each.
+func CalibrationOrigins(rows int) (all []Origin) { return origins(rows, rows) }
+
+func origins(rows, most int) (all []Origin) {
 	if rows < fewestCalibrated {
 		return nil
 	}
 	for tenth := originTenths - mostOrigins; tenth < originTenths; tenth++ {
 		past := rows * tenth / originTenths
-		all = append(all, Origin{past, min(mostForeseen, rows*(tenth+1)/originTenths-past)})
+		all = append(all, Origin{past, min(most, rows*(tenth+1)/originTenths-past)})
 	}
 	return all
 }
@@ -240,11 +245,26 @@ func Origins(rows int) (all []Origin) {
 // the settings ask for others: at each origin as many for a row, a refit to the rows before it, and what is forecast.
 // Its unit is that of Foreseen.
 func (s Settings) ForeseenOrigins(rows, kernels, inducing int) (work float64) {
-	e, err := s.Effort(max(1, rows))
-	if s.Weights != OriginsWeights || kernels < 2 || err != nil {
+	if s.Weights != OriginsWeights || kernels < 2 {
 		return 0
 	}
-	for _, o := range Origins(rows) {
+	return s.foreseenFrom(Origins(rows), rows, kernels, inducing)
+}
+
+// ForeseenCalibration is about what Settings.Calibrate takes likewise, 0 where it asks for none.
+func (s Settings) ForeseenCalibration(rows, kernels, inducing int) (work float64) {
+	if s.Calibrate != autoCalibration {
+		return 0
+	}
+	return s.foreseenFrom(CalibrationOrigins(rows), rows, kernels, inducing)
+}
+
+func (s Settings) foreseenFrom(origins []Origin, rows, kernels, inducing int) (work float64) {
+	e, err := s.Effort(max(1, rows))
+	if err != nil {
+		return 0
+	}
+	for _, o := range origins {
 		m := max(1, inducing*o.Past/rows)
 		one := float64(o.Past+min(o.Past, s.sampled(o.Past))+o.Ahead) * rowWork(m)
 		if e.Exact() {

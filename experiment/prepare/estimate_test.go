@@ -90,6 +90,12 @@ func TestOriginsAreEstimated(t *testing.T) {
 	more := func(optimizer string, rows int, kernels ...string) float64 {
 		return seconds(of(optimizer, "origins", 64, rows, kernels...)) - seconds(of(optimizer, "tempered", 64, rows, kernels...))
 	}
+	calibrated := func(optimizer string, rows int, kernels ...string) float64 {
+		w := of(optimizer, "tempered", 64, rows, kernels...)
+		plain := seconds(w)
+		w.config.Settings.Calibrate = "auto"
+		return seconds(w) - plain
+	}
 	stream, climb := 0.0, 0.0
 	for tenth := 5.; tenth < 10; tenth++ {
 		past := 2000 * tenth // of 20,000 rows, 2,000 behind each
@@ -110,9 +116,11 @@ func TestOriginsAreEstimated(t *testing.T) {
 	}
 	climbing := seconds(w) - seconds(of("natural", "tempered", 0, 20_000, space...))
 	for name, c := range map[string]struct{ got, want float64 }{
-		"rungs":      {climbing, 1.25 * float64(forecast+left) * stream},
-		"a stream":   {more("natural", 20_000, "SE", "PER"), 1.25 * 2 * stream},
-		"few rows":   {more("collapsed", 1000, "SE", "PER"), 1.25 * 2 * climb},
+		"rungs":       {climbing, 1.25 * float64(forecast+left) * stream},
+		"a stream":    {more("natural", 20_000, "SE", "PER"), 1.25 * 2 * stream},
+		"few rows":    {more("collapsed", 1000, "SE", "PER"), 1.25 * 2 * climb},
+		"calibration": {calibrated("natural", 20_000, "SE"), 1.25 * stream},
+		"of few rows": {calibrated("collapsed", 1000, "SE", "PER"), 1.25 * 2 * climb}, "of too few": {calibrated("collapsed", 20, "SE"), 0},
 		"one kernel": {more("natural", 20_000, "SE"), 0}, "too few rows": {more("collapsed", 20, "SE", "PER"), 0},
 	} {
 		if math.Abs(c.got-c.want) > 1e-6*(1+c.want) {

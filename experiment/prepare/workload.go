@@ -267,7 +267,7 @@ func (w *workload) seconds(search, full, wide cost.Bound) float64 {
 		total += more
 		on = wide
 	}
-	total += overhead * float64(left) * w.foreseeing(on, left)
+	total += overhead * float64(left) * (w.foreseeing(on, left) + w.calibrating(on))
 	if s.TimeBudget > 0 {
 		total = min(total, s.TimeBudget.Seconds())
 	}
@@ -281,7 +281,20 @@ func (w *workload) foreseeing(k cost.Bound, kernels int) (seconds float64) {
 	if s.Weights != vbks.OriginsWeights || kernels < 2 {
 		return 0
 	}
-	for _, o := range vbks.Origins(w.rows) {
+	return w.forecasting(k, vbks.Origins(w.rows))
+}
+
+// calibrating is the time of one kernel's forecasts that intervals are calibrated by, where they are.
+func (w *workload) calibrating(k cost.Bound) (seconds float64) {
+	if w.config.Settings.ForeseenCalibration(w.rows, 1, w.inducing) == 0 {
+		return 0
+	}
+	return w.forecasting(k, vbks.CalibrationOrigins(w.rows))
+}
+
+func (w *workload) forecasting(k cost.Bound, origins []vbks.Origin) (seconds float64) {
+	s := &w.config.Settings
+	for _, o := range origins {
 		fewer := float64(o.Past) / float64(w.rows)
 		one := k.Value(o.Ahead)
 		switch {

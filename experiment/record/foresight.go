@@ -62,9 +62,14 @@ func (f *foresight) made(e *Evaluation) float64 {
 	}
 	f.compared, f.inducing = e.live(), e.Inducing
 	if e.Index >= e.Planned {
-		work += f.settings.ForeseenOrigins(f.rows, e.live(), e.Inducing)
+		work += f.fromOrigins(e.live(), e.Inducing)
 	}
 	return work
+}
+
+// fromOrigins is what weights and a calibration from rolling origins take, which the last evaluation ends with.
+func (f *foresight) fromOrigins(kernels, inducing int) float64 {
+	return f.settings.ForeseenOrigins(f.rows, kernels, inducing) + f.settings.ForeseenCalibration(f.rows, kernels, inducing)
 }
 
 // coming are the kernels and inducing inputs of the evaluation that follows e, if it follows.
@@ -121,8 +126,7 @@ func (f *foresight) ahead(e *Evaluation, fall float64) (all []planned, scores fl
 		}
 		all = append(all, planned{chosen + one(), 1, chance})
 	}
-	// Weights from rolling origins are found by the last one.
-	if origins := f.settings.ForeseenOrigins(f.rows, next.Kernels, next.Inducing); len(all) == 1 {
+	if origins := f.fromOrigins(next.Kernels, next.Inducing); len(all) == 1 {
 		all[0].work += origins
 	} else if left > 0 {
 		scores += origins

@@ -261,3 +261,38 @@ func TestOriginsBetweenRungsAreForeseen(t *testing.T) {
 		t.Errorf("%g more are foreseen and %g counted, want %g", next-plainNext, made-plainMade, want)
 	}
 }
+
+// Of a run whose intervals are calibrated what that takes is foreseen where it ends, and counted.
+func TestCalibrationIsForeseen(t *testing.T) {
+	const rows, kernels, inducing = 20_000, 12, 32
+	of := func(calibrate string) (next, made float64, s vbks.Settings) {
+		settings := config.Default()
+		settings.Name, settings.Data.Source, settings.Data.Path = "r", "csv", "r.csv"
+		settings.Settings.Evidence, settings.Settings.Weights, settings.Settings.Calibrate = "mode", "posterior", calibrate
+		settings.Settings.Inducing = inducing
+		start := &Start{Name: "r", Data: &datasets.Summary{Train: rows}, Inducing: inducing, Planned: 5, Config: settings.TOML()}
+		for range kernels {
+			start.Kernels = append(start.Kernels, KernelInfo{ID: "SE"})
+		}
+		f := foresee(start)
+		at := func(index int) *Evaluation {
+			e := &Evaluation{Index: index, Planned: 5, RowsSeen: rows, Inducing: inducing}
+			for range kernels {
+				e.Kernels = append(e.Kernels, Kernel{ID: "SE", Status: vbks.Live, Fit: &Fit{Posterior: 1}})
+			}
+			return e
+		}
+		all, _ := f.ahead(at(4), usualFall)
+		return all[0].work, f.made(at(5)), settings.Settings
+	}
+	next, made, s := of("auto")
+	plainNext, plainMade, _ := of("none")
+	want := s.ForeseenCalibration(rows, kernels, inducing)
+	s.Weights = vbks.OriginsWeights
+	if least := s.ForeseenOrigins(rows, kernels, inducing); !(want >= least) || !(least > 0) {
+		t.Errorf("a calibration takes %g, weights from the same origins and fewer rows behind them %g", want, least)
+	}
+	if math.Abs(next-plainNext-want) > 1e-9*want || math.Abs(made-plainMade-want) > 1e-9*want {
+		t.Errorf("%g more are foreseen and %g counted, want %g", next-plainNext, made-plainMade, want)
+	}
+}
