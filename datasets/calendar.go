@@ -19,8 +19,8 @@ type calendarColumn struct {
 	of         func(local time.Time) float64
 }
 
-// holidayColumn is the name of the column of Spec.Holidays, 1 on holidays, else 0.
-const holidayColumn = "holiday"
+// HolidayName is the name of the column of Spec.Holidays, 1 on holidays, else 0.
+const HolidayName = "holiday"
 
 var calendarColumns = []calendarColumn{
 	{"hour", "h", func(t time.Time) float64 {
@@ -64,12 +64,12 @@ func (k *calendar) column(name string) (calendarColumn, bool) {
 	if i := slices.IndexFunc(calendarColumns, func(c calendarColumn) bool { return c.name == name }); i >= 0 {
 		return calendarColumns[i], true
 	}
-	return calendarColumn{holidayColumn, "", func(t time.Time) float64 {
+	return calendarColumn{HolidayName, "", func(t time.Time) float64 {
 		if k.days[dateOf(t)] {
 			return 1
 		}
 		return 0
-	}}, name == holidayColumn
+	}}, name == HolidayName
 }
 
 // zoneOf is the time zone of an IANA name, or of "" the one that stands for it. That of
@@ -131,7 +131,7 @@ func newCalendar(ctx context.Context, s *Spec, d *Dataset) (*calendar, error) {
 		if err != nil {
 			return nil, err
 		}
-		made, _ := k.column(holidayColumn)
+		made, _ := k.column(HolidayName)
 		k.columns = append(k.columns, made)
 	}
 	for _, c := range k.columns {
@@ -152,15 +152,16 @@ const (
 	ClockSeveral              // what they are east of UTC changes
 )
 
-// Clock returns it.
-func (d *Dataset) Clock() Clock {
+// Clock returns it, and the zone in which all stamps are written, nil where they are in several. Those of ClockUnsaid are
+// read as if they were in UTC.
+func (d *Dataset) Clock() (Clock, *time.Location) {
 	switch {
 	case d.offsets != nil:
-		return ClockSeveral
+		return ClockSeveral, nil
 	case d.Inputs[0].local:
-		return ClockUnsaid
+		return ClockUnsaid, d.Inputs[0].zone()
 	}
-	return ClockOne
+	return ClockOne, d.Inputs[0].zone()
 }
 
 // Keeps reports whether all time stamps, of several zones, are written as the clock of a zone shows them.

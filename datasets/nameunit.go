@@ -47,8 +47,11 @@ func unitInName(name string) string {
 	return unit
 }
 
-// namesUTC reports whether a column of time stamps is in UTC by its name, as utc_timestamp and time (GMT) are.
+// namesUTC reports whether a column of time stamps is in UTC by its name, as utc_timestamp and time (GMT) are; time (UTC+1)
+// and utc_offset are not.
 func namesUTC(name string) bool {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
-	return slices.Contains(words, "utc") || slices.Contains(words, "gmt")
+	lower := strings.ToLower(name)
+	words := strings.FieldsFunc(lower, func(r rune) bool { return !unicode.IsLetter(r) })
+	said := func(word string) bool { return slices.Contains(words, word) }
+	return (said("utc") || said("gmt")) && !strings.ContainsAny(lower, "+-−") && !said("offset") && !said("local")
 }

@@ -166,15 +166,16 @@ func TestStampsInUTCByName(t *testing.T) {
 	for i := range 60 {
 		hours = append(hours, fmt.Sprintf("2024-01-%02d %02d:00", 1+i/24, i%24))
 	}
-	for name, want := range map[string]float64{"utc_timestamp": 1, "time (GMT)": 1, "Zeit_UTC": 1, "at": 0, "cutcode": 0} {
+	for name, want := range map[string]float64{"utc_timestamp": 1, "time (GMT)": 1, "Zeit_UTC": 1, "at": 0, "cutcode": 0,
+		"time (UTC+1)": 0, "GMT-2": 0, "utc offset": 0, "local_utc": 0} {
 		d := seriesOf(t, name, hours, func(s *Spec) { s.Calendar, s.Zone = []string{"hour"}, "Europe/Zurich" })
 		for i := range hours {
 			if got := d.Row(i); got[1] != math.Mod(float64(i)+want, 24) || d.Inputs[0].Written(got[0]) != hours[i] {
 				t.Errorf("%s: %s is %v, written %s", name, hours[i], got, d.Inputs[0].Written(got[0]))
 			}
 		}
-		if unsaid := d.Clock() == ClockUnsaid; unsaid != (want == 0) {
-			t.Errorf("%s: the clock is %v", name, d.Clock())
+		if clock, zone := d.Clock(); (clock == ClockUnsaid) != (want == 0) || zone != time.UTC {
+			t.Errorf("%s: the clock is %v, %v", name, clock, zone)
 		}
 	}
 }

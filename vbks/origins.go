@@ -256,6 +256,9 @@ func (s Settings) ForeseenCalibration(rows, kernels, inducing int) (work float64
 	if s.Calibrate != autoCalibration {
 		return 0
 	}
+	if s.Top > 0 { // others are not predicted with
+		kernels = min(kernels, s.Top)
+	}
 	return s.foreseenFrom(CalibrationOrigins(rows), rows, kernels, inducing)
 }
 

@@ -27,9 +27,12 @@ func Clocks() []string {
 const (
 	aside       = 14 // days on each side of a change are compared
 	fewestAside = 6  // of these, working days that are whole
-	clear       = 21 // days between a change and the weeks that it is compared with
-	// A change is followed if days move by its hour more plainly than at this share of other weekends.
+	untouched   = 21 // days, at least, between a change and the weekends that it is compared with
+	// A change is followed if days move by its hour more plainly than at this share of other weekends, and than at
+	// all of those from three to eight weeks before and behind it, when the sun rises and sets about as much sooner or later
+	// from day to day.
 	plain         = 0.95
+	nearWeeks     = 8
 	fewestChanges = 3
 	followed      = 0.75 // of the changes
 	fewestOthers  = 20   // weekends that nothing changes at
@@ -43,7 +46,8 @@ const (
 //	s = ln Σ (a[h] − b[h])² − ln Σ (a[h] − b[h + δ])²,   δ = +1 h where the clock is put on, −1 h where back
 //
 // s > 0 where the hour explains the difference, and s of weekends without a change, with the same δ, says how
-// large it is by chance, by the sun or by the season. Of clocks that change on the same days it takes the one by
+// large it is by chance, by the sun or by the season. The last change each way must be among those that are followed:
+// a rule that was given up tells nothing of the time to come. Of clocks that change on the same days it takes the one by
 // which the least hour is nearest to a quarter past four. ok is false where none is followed plainly, which is so of
 // what does not go by people, of people without summer time, and of days not seen by the hour.
 func FindZone(at, y []float64) (found Zone, ok bool) {
@@ -70,27 +74,29 @@ func FindZone(at, y []float64) (found Zone, ok bool) {
 }
 
 // follows returns by how much more on average the changes of a zone's clock explain what is different behind
-// them than nothing does, and how many of them do so plainly.
+// them than nothing does, and how many of them do so plainly; none where the last ones do not.
 func (d *days) follows(zone *time.Location) (mean float64, z Zone) {
 	changes := d.changes(zone)
-	var other [2][]float64 // what is found where the clock is not put back, and where it is not put on
-	for k := 7 - weekday(d.first); k < len(d.hours); k += 7 {
+	type weekend struct {
+		day int64
+		s   float64
+	}
+	var other [2][]weekend // where the clock is not put back, and where it is not put on
+	for k := (6 - weekday(d.first)) % 7; k < len(d.hours); k += 7 {
 		day := d.first + int64(k)
-		if slices.ContainsFunc(changes, func(c change) bool { return max(c.day-day, day-c.day) < clear }) {
+		if slices.ContainsFunc(changes, func(c change) bool { return max(c.day-day, day-c.day) < untouched }) {
 			continue
 		}
 		for i, shift := range []int{-1, 1} {
 			if s, ok := d.moved(day, shift); ok {
-				other[i] = append(other[i], s)
+				other[i] = append(other[i], weekend{day, s})
 			}
 		}
 	}
-	for i := range other {
-		if len(other[i]) < fewestOthers {
-			return 0, z
-		}
-		slices.Sort(other[i])
+	if min(len(other[0]), len(other[1])) < fewestOthers {
+		return 0, z
 	}
+	var last [2]bool
 	for _, c := range changes {
 		s, ok := d.moved(c.day, c.shift)
 		if !ok {
@@ -98,10 +104,23 @@ func (d *days) follows(zone *time.Location) (mean float64, z Zone) {
 		}
 		z.Changes++
 		mean += s
-		o := other[(c.shift+1)/2]
-		if below, _ := slices.BinarySearch(o, s); s > 0 && float64(below) >= plain*float64(len(o)) {
+		way := (c.shift + 1) / 2
+		below, near := 0, true
+		for _, o := range other[way] {
+			switch {
+			case o.s < s:
+				below++
+			case max(c.day-o.day, o.day-c.day) <= 7*nearWeeks+1:
+				near = false
+			}
+		}
+		last[way] = s > 0 && near && float64(below) >= plain*float64(len(other[way]))
+		if last[way] {
 			z.Followed++
 		}
+	}
+	if !last[0] || !last[1] {
+		z.Followed = 0
 	}
 	return mean / float64(max(1, z.Changes)), z
 }

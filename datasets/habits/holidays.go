@@ -26,10 +26,12 @@ var zones = map[string]string{
 	"RO": "Europe/Bucharest", "SE": "Europe/Stockholm", "SI": "Europe/Ljubljana", "SK": "Europe/Bratislava", "UA": "Europe/Kyiv",
 }
 
-// ZoneOf is the zone of a country, if that is put on and back on the same days, while the times last, as another one
-// that was found: how far noon is from twelve tells less of where people are than the days on which they rest.
+// ZoneOf is the zone of a country, or of a part of one, that is put on and back on the same days, while the times last, as
+// one that was found; that one itself if there is none: how far noon is from twelve tells less of where people are than
+// the country that they rest with.
 func ZoneOf(code string, found string, at []float64) string {
-	name, ok := zones[code]
+	country, _, _ := strings.Cut(code, "-")
+	name, ok := zones[country]
 	if !ok || len(at) == 0 {
 		return found
 	}
@@ -47,10 +49,15 @@ func ZoneOf(code string, found string, at []float64) string {
 	return name
 }
 
+// Sure reports whether nearly all days of the list are kept, so that it is hardly that of neighbours, which have most of
+// them, too.
+func (r Rest) Sure() bool { return r.Days > 0 && float64(r.Kept) >= sure*float64(r.Days) }
+
 const (
 	weeksAround   = 4   // on each side, whose same days a day is compared with
 	fewestAround  = 4   // of these
 	fewestDays    = 8   // of a list
+	sure          = 0.9 // of its days
 	alike         = 0.6 // of its days, at least, are off to the same side, and by half as much as usual
 	leastEvidence = 40  // nats
 	farthest      = 10  // standard deviations that a single day may be off: beyond them it is no more evidence
@@ -98,7 +105,10 @@ func FindHolidays(at, y []float64, zone *time.Location) (found Rest, ok bool) {
 			found.Code = code
 		}
 	}
-	return found, found.Code != "" && best > plainly*chance
+	if found.Code == "" || best <= plainly*chance {
+		return Rest{}, false
+	}
+	return found, true
 }
 
 // kept is what a list of days is worth that is moved by some, and how many of it are kept; 0 of one too short.

@@ -46,7 +46,7 @@ func (c *Config) SettleCalendar(d *datasets.Dataset) (notice string) {
 		return ""
 	case !slices.Contains([]string{autoText, "x", "rows"}, c.Data.SplitBy):
 		return "" // rows that are missing lie among those known
-	case slices.ContainsFunc(datasets.CalendarNames(), func(n string) bool { return n == d.Inputs[0].Name }):
+	case slices.Contains(append(datasets.CalendarNames(), datasets.HolidayName), d.Inputs[0].Name):
 		return ""
 	}
 	first := d.Times(d.Train)
@@ -91,16 +91,17 @@ func (c *Config) settleHabits(d *datasets.Dataset) (notice string) {
 	for i, r := range d.Train {
 		at[i], y[i] = float64(d.Inputs[0].At(times[i]).UnixMicro())/1e6, d.Y[r]
 	}
-	known, clock := c.Data.Zone != "", d.Clock()
+	known := c.Data.Zone != ""
+	clock, written := d.Clock()
 	var found habits.Zone
+	keeps := func(name string) bool {
+		zone, err := time.LoadLocation(name)
+		return err == nil && d.Keeps(zone)
+	}
 	switch {
 	case known:
 	case clock == datasets.ClockSeveral:
-		i := slices.IndexFunc(habits.Clocks(), func(name string) bool {
-			zone, err := time.LoadLocation(name)
-			return err == nil && d.Keeps(zone)
-		})
-		if i >= 0 {
+		if i := slices.IndexFunc(habits.Clocks(), keeps); i >= 0 {
 			c.Data.Zone = habits.Clocks()[i]
 		}
 	case clock == datasets.ClockOne:
@@ -109,16 +110,19 @@ func (c *Config) settleHabits(d *datasets.Dataset) (notice string) {
 		}
 	}
 	var rest habits.Rest
-	zone, err := time.LoadLocation(c.Data.Zone) // "" is UTC: as the stamps are written
-	if c.Data.Holidays == "" && err == nil {
-		if clock == datasets.ClockUnsaid {
-			zone = time.UTC
+	sure := c.Data.Holidays != ""
+	if !sure {
+		zone := written
+		if c.Data.Zone != "" && clock != datasets.ClockUnsaid {
+			zone, _ = time.LoadLocation(c.Data.Zone)
 		}
 		rest, _ = habits.FindHolidays(at, y, zone)
-		c.Data.Holidays = rest.Code
+		c.Data.Holidays, sure = rest.Code, rest.Sure()
 	}
 	if c.Data.Zone != "" && !known {
-		c.Data.Zone = habits.ZoneOf(c.Data.Holidays, c.Data.Zone, at)
+		if its := habits.ZoneOf(c.Data.Holidays, c.Data.Zone, at); sure && (clock == datasets.ClockOne || keeps(its)) {
+			c.Data.Zone = its
+		}
 		if found.Changes > 0 {
 			notice = fmt.Sprintf("; its days move with summer time, in %d of %d changes: data.zone = %q",
 				found.Followed, found.Changes, c.Data.Zone)
@@ -131,7 +135,7 @@ func (c *Config) settleHabits(d *datasets.Dataset) (notice string) {
 			rest.Kept, rest.Days, rest.Code, rest.Code)
 	}
 	if notice != "" {
-		notice += " (say others, or data.calendar, if that is wrong)"
+		notice += ` (state others if that is wrong; data.calendar = ["` + strings.Join(c.Data.Calendar, `", "`) + `"] takes what is stated alone)`
 	}
 	return notice
 }

@@ -164,7 +164,10 @@ func TestHabitsAreSettled(t *testing.T) {
 		"UTC": {path("2006-01-02T15:04Z07:00", time.UTC), nil, "Europe/Zurich", "CH",
 			[]string{"summer time, in 4 of 4 changes", `data.zone = "Europe/Zurich"`, `data.holidays = "CH"`}},
 		"offsets": {path("2006-01-02T15:04Z07:00", zurich), nil, "Europe/Zurich", "CH", []string{"by one clock"}},
-		"wall":    {path("2006-01-02 15:04", zurich), nil, "", "CH", []string{`data.holidays = "CH"`, `say more with data.zone`}},
+		"offsets, other holidays": {path("2006-01-02T15:04Z07:00", zurich), []string{"data.holidays=GB"}, "Europe/Berlin", "GB",
+			[]string{"by one clock"}},
+		"one offset": {path("2006-01-02T15:04Z07:00", time.FixedZone("", -7*3600)), nil, "Europe/Zurich", "CH", nil},
+		"wall":       {path("2006-01-02 15:04", zurich), nil, "", "CH", []string{`data.holidays = "CH"`, `say more with data.zone`}},
 		"zone": {path("2006-01-02T15:04Z07:00", time.UTC), []string{"data.zone=UTC"}, "UTC", "CH",
 			[]string{`data.holidays = "CH"`}},
 		"holidays": {path("2006-01-02T15:04Z07:00", time.UTC), []string{"data.holidays=DE"}, "Europe/Berlin", "DE",
@@ -189,6 +192,14 @@ func TestHabitsAreSettled(t *testing.T) {
 			if !strings.Contains(notices, want) {
 				t.Errorf("%s: no %q in %q", name, want, notices)
 			}
+		}
+		// A backtest, too, says what is taken.
+		cfg, err = config.ForTable(c.path, "", overrides)
+		must.OK(t, err)
+		groups, err := LoadGroups(t.Context(), &cfg)
+		must.OK(t, err)
+		if of := strings.Join(groups[0].Data.Notices, "\n"); cfg.Data.Zone != c.zone || len(c.told) > 0 && !strings.Contains(of, c.told[0]) {
+			t.Errorf("%s: of groups the zone is %q: %q", name, cfg.Data.Zone, of)
 		}
 		// Row 1,000 is in winter, 5,000 in summer; the columns are by the clock that was found.
 		for _, row := range []int{1000, 5000} {

@@ -83,15 +83,9 @@ func load(ctx context.Context, c *config.Config) (*datasets.Dataset, error) {
 	if !c.CalendarOpen() {
 		return datasets.Load(ctx, c.Data)
 	}
-	plain := c.Data
-	plain.Calendar, plain.Holidays = nil, ""
-	d, err := datasets.Load(ctx, plain)
-	if err != nil {
-		return nil, err
-	}
-	notice := c.SettleCalendar(d)
-	if c.Data.Calendar == nil && c.Data.Holidays == "" {
-		return d, nil
+	d, notice, err := settleCalendar(ctx, c)
+	if err != nil || c.Data.Calendar == nil && c.Data.Holidays == "" {
+		return d, err
 	}
 	if d, err = datasets.Load(ctx, c.Data); err == nil && notice != "" {
 		d.Notices = append(d.Notices, notice)
@@ -99,10 +93,22 @@ func load(ctx context.Context, c *config.Config) (*datasets.Dataset, error) {
 	return d, err
 }
 
-// LoadGroups loads the series of a config's data, not divided.
+// settleCalendar decides by data that have no columns of the calendar, which it returns.
+func settleCalendar(ctx context.Context, c *config.Config) (d *datasets.Dataset, notice string, err error) {
+	plain := c.Data
+	plain.Calendar, plain.Holidays = nil, ""
+	if d, err = datasets.Load(ctx, plain); err != nil {
+		return nil, "", err
+	}
+	return d, c.SettleCalendar(d), nil
+}
+
+// LoadGroups loads the series of a config's data, not divided. What the first one's notices say of the calendar was decided
+// by the rows that a run would train on.
 func LoadGroups(ctx context.Context, c *config.Config) ([]datasets.Group, error) {
+	notice := ""
 	if c.CalendarOpen() && c.Data.Group == "" {
-		_, _ = load(ctx, c) // to decide; what is wrong with them is told below, as of groups
+		_, notice, _ = settleCalendar(ctx, c) // what is wrong with the data is told below, as of groups
 	}
 	if c.CalendarOpen() {
 		c.Data.Calendar = nil
@@ -110,6 +116,9 @@ func LoadGroups(ctx context.Context, c *config.Config) ([]datasets.Group, error)
 	all, err := datasets.Groups(ctx, c.Data)
 	if err == nil {
 		err = checkFiles(c, all[0].Data)
+	}
+	if err == nil && notice != "" {
+		all[0].Data.Notices = append(all[0].Data.Notices, notice)
 	}
 	return all, err
 }

@@ -96,10 +96,12 @@ func TestOriginsAreEstimated(t *testing.T) {
 		w.config.Settings.Calibrate = "auto"
 		return seconds(w) - plain
 	}
-	stream, climb := 0.0, 0.0
+	stream, climb, long := 0.0, 0.0, 0.0
 	for tenth := 5.; tenth < 10; tenth++ {
 		past := 2000 * tenth // of 20,000 rows, 2,000 behind each
 		stream += tenth * tenth / 100 * (1 + 20 + 1 + past/100 + 1 + min(past, 10_000)/100)
+		past = 10_000 * tenth // of 100,000, of which a calibration has all 10,000 behind each
+		long += tenth * tenth / 100 * (1 + 100 + 1 + past/100 + 1 + min(past, 10_000)/100)
 		past = 100 * tenth // of 1,000
 		climb += tenth * tenth / 100 * (1 + 1 + 15*(4+past*.03))
 	}
@@ -119,7 +121,7 @@ func TestOriginsAreEstimated(t *testing.T) {
 		"rungs":       {climbing, 1.25 * float64(forecast+left) * stream},
 		"a stream":    {more("natural", 20_000, "SE", "PER"), 1.25 * 2 * stream},
 		"few rows":    {more("collapsed", 1000, "SE", "PER"), 1.25 * 2 * climb},
-		"calibration": {calibrated("natural", 20_000, "SE"), 1.25 * stream},
+		"calibration": {calibrated("natural", 100_000, "SE"), 1.25 * long},
 		"of few rows": {calibrated("collapsed", 1000, "SE", "PER"), 1.25 * 2 * climb}, "of too few": {calibrated("collapsed", 20, "SE"), 0},
 		"one kernel": {more("natural", 20_000, "SE"), 0}, "too few rows": {more("collapsed", 20, "SE", "PER"), 0},
 	} {

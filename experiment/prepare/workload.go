@@ -267,7 +267,7 @@ func (w *workload) seconds(search, full, wide cost.Bound) float64 {
 		total += more
 		on = wide
 	}
-	total += overhead * float64(left) * (w.foreseeing(on, left) + w.calibrating(on))
+	total += overhead * (float64(left)*w.foreseeing(on, left) + float64(w.predicting(left))*w.calibrating(on))
 	if s.TimeBudget > 0 {
 		total = min(total, s.TimeBudget.Seconds())
 	}
@@ -282,6 +282,14 @@ func (w *workload) foreseeing(k cost.Bound, kernels int) (seconds float64) {
 		return 0
 	}
 	return w.forecasting(k, vbks.Origins(w.rows))
+}
+
+// predicting is how many of the kernels that are left predictions are made with, at most.
+func (w *workload) predicting(left int) int {
+	if top := w.config.Settings.Top; top > 0 {
+		return min(left, top)
+	}
+	return left
 }
 
 // calibrating is the time of one kernel's forecasts that intervals are calibrated by, where they are.

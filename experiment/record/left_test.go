@@ -264,7 +264,7 @@ func TestOriginsBetweenRungsAreForeseen(t *testing.T) {
 
 // Of a run whose intervals are calibrated what that takes is foreseen where it ends, and counted.
 func TestCalibrationIsForeseen(t *testing.T) {
-	const rows, kernels, inducing = 20_000, 12, 32
+	const rows, kernels, inducing = 100_000, 12, 32 // a tenth is more than weights are from
 	of := func(calibrate string) (next, made float64, s vbks.Settings) {
 		settings := config.Default()
 		settings.Name, settings.Data.Source, settings.Data.Path = "r", "csv", "r.csv"
@@ -289,8 +289,12 @@ func TestCalibrationIsForeseen(t *testing.T) {
 	plainNext, plainMade, _ := of("none")
 	want := s.ForeseenCalibration(rows, kernels, inducing)
 	s.Weights = vbks.OriginsWeights
-	if least := s.ForeseenOrigins(rows, kernels, inducing); !(want >= least) || !(least > 0) {
+	if least := s.ForeseenOrigins(rows, kernels, inducing); !(want > least) || !(least > 0) {
 		t.Errorf("a calibration takes %g, weights from the same origins and fewer rows behind them %g", want, least)
+	}
+	s.Top = 1
+	if one := s.ForeseenCalibration(rows, kernels, inducing); math.Abs(one*kernels-want) > 1e-9*want {
+		t.Errorf("of one kernel that predicts %g, of %d %g", one, kernels, want)
 	}
 	if math.Abs(next-plainNext-want) > 1e-9*want || math.Abs(made-plainMade-want) > 1e-9*want {
 		t.Errorf("%g more are foreseen and %g counted, want %g", next-plainNext, made-plainMade, want)
