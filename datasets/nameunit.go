@@ -48,7 +48,7 @@ func unitInName(name string) string {
 }
 
 // namesUTC reports whether a column of time stamps is in UTC by its name, as utc_timestamp and time (GMT) are; time (UTC+1)
-// and utc_offset are not.
+// and utc_offset are not, nor is any other name with a sign.
 func namesUTC(name string) bool {
 	lower := strings.ToLower(name)
 	words := strings.FieldsFunc(lower, func(r rune) bool { return !unicode.IsLetter(r) })

@@ -46,7 +46,7 @@ const (
 //	s = ln Σ (a[h] − b[h])² − ln Σ (a[h] − b[h + δ])²,   δ = +1 h where the clock is put on, −1 h where back
 //
 // s > 0 where the hour explains the difference, and s of weekends without a change, with the same δ, says how
-// large it is by chance, by the sun or by the season. The last change each way must be among those that are followed:
+// large it is by chance, by the season, or, of those some weeks off, by the sun. The last change each way must be among those that are followed:
 // a rule that was given up tells nothing of the time to come. Of clocks that change on the same days it takes the one by
 // which the least hour is nearest to a quarter past four. ok is false where none is followed plainly, which is so of
 // what does not go by people, of people without summer time, and of days not seen by the hour.
@@ -147,15 +147,15 @@ func (d *days) changes(zone *time.Location) []change {
 // moved returns s of FindZone at a day; ok is false where days are missing about it.
 func (d *days) moved(day int64, shift int) (s float64, ok bool) {
 	c := change{day, shift}
-	if _, asked := d.asked[c]; !asked {
+	m, asked := d.asked[c]
+	if !asked {
 		if d.asked == nil {
 			d.asked = map[change]move{}
 		}
-		var m move
 		m.s, m.ok = d.compare(day, shift)
 		d.asked[c] = m
 	}
-	return d.asked[c].s, d.asked[c].ok
+	return m.s, m.ok
 }
 
 // move is what moved has returned: most days are asked for by each zone.

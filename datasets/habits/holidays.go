@@ -18,12 +18,14 @@ type Rest struct {
 }
 
 // zones are those of the countries that have one, and summer time.
-var zones = map[string]string{
-	"AT": "Europe/Vienna", "BE": "Europe/Brussels", "BG": "Europe/Sofia", "CH": "Europe/Zurich", "CZ": "Europe/Prague",
-	"DE": "Europe/Berlin", "DK": "Europe/Copenhagen", "ES": "Europe/Madrid", "FR": "Europe/Paris", "GB": "Europe/London",
-	"GR": "Europe/Athens", "HR": "Europe/Zagreb", "IE": "Europe/Dublin", "IT": "Europe/Rome", "LT": "Europe/Vilnius",
-	"LV": "Europe/Riga", "NL": "Europe/Amsterdam", "NO": "Europe/Oslo", "NZ": "Pacific/Auckland", "PL": "Europe/Warsaw",
-	"RO": "Europe/Bucharest", "SE": "Europe/Stockholm", "SI": "Europe/Ljubljana", "SK": "Europe/Bratislava", "UA": "Europe/Kyiv",
+func zones() map[string]string {
+	return map[string]string{
+		"AT": "Europe/Vienna", "BE": "Europe/Brussels", "BG": "Europe/Sofia", "CH": "Europe/Zurich", "CZ": "Europe/Prague",
+		"DE": "Europe/Berlin", "DK": "Europe/Copenhagen", "ES": "Europe/Madrid", "FR": "Europe/Paris", "GB": "Europe/London",
+		"GR": "Europe/Athens", "HR": "Europe/Zagreb", "IE": "Europe/Dublin", "IT": "Europe/Rome", "LT": "Europe/Vilnius",
+		"LV": "Europe/Riga", "NL": "Europe/Amsterdam", "NO": "Europe/Oslo", "NZ": "Pacific/Auckland", "PL": "Europe/Warsaw",
+		"RO": "Europe/Bucharest", "SE": "Europe/Stockholm", "SI": "Europe/Ljubljana", "SK": "Europe/Bratislava", "UA": "Europe/Kyiv",
+	}
 }
 
 // ZoneOf is the zone of a country, or of a part of one, that is put on and back on the same days, while the times last, as
@@ -31,7 +33,7 @@ var zones = map[string]string{
 // the country that they rest with.
 func ZoneOf(code string, found string, at []float64) string {
 	country, _, _ := strings.Cut(code, "-")
-	name, ok := zones[country]
+	name, ok := zones()[country]
 	if !ok || len(at) == 0 {
 		return found
 	}
