@@ -46,8 +46,8 @@ const (
 //	s = ln Σ (a[h] − b[h])² − ln Σ (a[h] − b[h + δ])²,   δ = +1 h where the clock is put on, −1 h where back
 //
 // s > 0 where the hour explains the difference, and s of weekends without a change, with the same δ, says how
-// large it is by chance, by the season, or, of those some weeks off, by the sun. The last change each way must be among those that are followed:
-// a rule that was given up tells nothing of the time to come. Of clocks that change on the same days it takes the one by
+// large it is by chance, by the season, or, of those some weeks off, by the sun. The last change each way must be among
+// those that are followed: a rule that was given up tells nothing of the time to come. Of clocks that change on the same days it takes the one by
 // which the least hour is nearest to a quarter past four. ok is false where none is followed plainly, which is so of
 // what does not go by people, of people without summer time, and of days not seen by the hour.
 func FindZone(at, y []float64) (found Zone, ok bool) {
