@@ -47,9 +47,9 @@ const (
 //
 // s > 0 where the hour explains the difference, and s of weekends without a change, with the same δ, says how
 // large it is by chance, by the season, or, of those some weeks off, by the sun. The last change each way must be among
-// those that are followed: a rule that was given up tells nothing of the time to come. Of clocks that change on the same days it takes the one by
-// which the least hour is nearest to a quarter past four. ok is false where none is followed plainly, which is so of
-// what does not go by people, of people without summer time, and of days not seen by the hour.
+// those that are followed: a rule that was given up tells nothing of the time to come. Of clocks that change on the same
+// days it takes the one by which the least hour is nearest to a quarter past four. ok is false where none is followed
+// plainly, which is so of what does not go by people, of people without summer time, and of days not seen by the hour.
 func FindZone(at, y []float64) (found Zone, ok bool) {
 	d, ok := byHour(at, y, nil)
 	if !ok {
