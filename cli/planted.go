@@ -33,15 +33,15 @@ func newPlanted() *cobra.Command {
 		Long: "Draw kernels of so many base kernels, data sets from them as study calibrate does, until one is needed as it is: with any of " +
 			"its base kernels removed the evidence is three nats less or more. Let the space of kernels grow on each, and compare the evidence of " +
 			"the kernel that leads in the end with that of the planted one: exact, with all of k(X,X), climbed to its mode, of the planted one " +
-			"from the hyperparameters that the data were drawn with, and with the volume of that mode. Within a nat, or above, it is found: the " +
-			"data do not tell the two apart, or prefer the other.\n\n" +
+			"from the hyperparameters that the data were drawn with, and with the volume of that mode. It is found where it leads, or " +
+			"what leads is within a nat, or above: the data do not tell the two apart, or prefer the other.\n\n" +
 			"Beside it, but with --alone, three other searches train one kernel after the other on the same rows, until one is as good, there is " +
 			"no more to try, or " +
 			"they have trained twice as many kernels as growth had tried when its leader came: kernels at random, greedy compositional search " +
 			"(CKS) and Bayesian optimisation with distances between kernels, whose candidates are neighbours of the best and some at random. They " +
 			"have the same evidence of each kernel; hyperparameters are searched on the bound with 256 inducing inputs, or sparse.inducing.\n\n" +
 			"With --out the rows are also written to study-planted.csv; with the directory of the same study, which may have more --seeds now, " +
-			"it goes on where that was cut.",
+			"it goes on where that was cut, within a data set, too, behind the last kernels that were trained.",
 		Example: "# does it work at all?\nkestrel study planted --rows 200..300 --leaves 3..4 --seeds 1..3\n\n" +
 			"# hours, and it may be stopped\nkestrel study planted --seeds 1..10 -o planted\n\n" +
 			"# growth by itself, in a fraction of the time\nkestrel study planted --alone --seeds 1..10 -o alone\n\n" +
@@ -109,9 +109,12 @@ func (f *plantedFlags) run(cmd *cobra.Command) error {
 	s := bySeed[*study.PlantedRow]{
 		title: p.Names(), seeds: seeds, out: f.out, quiet: f.quiet, first: &p.Config, crew: &f.clusterFlags,
 		asked: series.Asked{What: "study of planted kernels", Configs: map[string]string{"": p.Config.TOML()}, Flags: flags},
-		open:  func(dir *inside.Dir) (seedTable[*study.PlantedRow], error) { return study.OpenPlanted(dir) },
-		some:  func(row *study.PlantedRow) bool { return row != nil },
-		here:  func(ctx context.Context, seed uint64) (*study.PlantedRow, error) { return p.Run(ctx, seed, lanes) }, by: p.RunBy,
+		open: func(dir *inside.Dir) (_ seedTable[*study.PlantedRow], err error) {
+			p.Table, err = study.OpenPlanted(dir)
+			return p.Table, err
+		},
+		some: func(row *study.PlantedRow) bool { return row != nil },
+		here: func(ctx context.Context, seed uint64) (*study.PlantedRow, error) { return p.Run(ctx, seed, lanes) }, by: p.RunBy,
 		sink: sink, end: func(all []*study.PlantedRow) error { return sink.end(study.SummarisePlanted(p.Names(), all)) },
 	}
 	return s.run(cmd)

@@ -22,8 +22,8 @@ import (
 // many leaves, each number of leaves as often; all is drawn anew until every leaf is needed: with any
 // one removed the evidence is at least nearNats less. Evidence is exact, with all of k(X,X), climbed to its
 // mode, with the mode's volume as a trainer has it. Growth is a run with the program's defaults
-// that begins with the bases. It has found the kernel where its leader is within a nat of the
-// planted one or above, which is climbed from what the data were drawn with. The others see all
+// that begins with the bases. It has found the kernel where its leader is the planted one, or is within a
+// nat of it or above; the planted one is climbed from what the data were drawn with. The others see all
 // rows at once and have a kernel's hyperparameters searched on the bound, with the program's
 // starts, beside the best that they have, whose solution may be handed on. Its evidence is there
 // for them, and the first kernel of theirs that is as good counts, whether they would have
@@ -41,6 +41,7 @@ type Planted struct {
 	Rows   Range
 	Config config.Config // of growth
 	Alone  bool          // without the others
+	Table  *PlantedTable // where what is known of a data set is kept before its row is; nil: nowhere
 
 	grammar *grow.Grammar
 	most    int // kernels that are planted until one is needed as it is
@@ -151,8 +152,11 @@ type RivalRow struct {
 	Found   bool   `json:"found"`   // the last of these is as good
 }
 
-// Found reports whether growth has found the planted kernel or what cannot be told from it.
-func (r *PlantedRow) Found() bool { return float64(r.Gap) <= tieNats }
+// Found reports whether growth has found the planted kernel, however far its search was below the
+// best optimum known, or what cannot be told from it.
+func (r *PlantedRow) Found() bool {
+	return r.Failure == "" && r.Leader == r.Planted || float64(r.Gap) <= tieNats
+}
 
 // Twice reports whether another search needed at least twice as many kernels as growth had
 // tried when its leader came.
@@ -164,6 +168,14 @@ func (p *Planted) Run(ctx context.Context, seed uint64, lanes int) (*PlantedRow,
 		return p.grammar.Draw(rng, p.Leaves.Fewest+rng.IntN(p.Leaves.Most-p.Leaves.Fewest+1))
 	}}
 	rng := random.Stream(seed, "planted in "+p.Names(), 0)
+	kept := &course{}
+	if p.Table != nil {
+		var err error
+		if kept, err = p.Table.course(seed); err != nil {
+			return nil, err
+		}
+		defer kept.close()
+	}
 	var t *planting
 	row := &PlantedRow{Bases: p.Names(), Seed: seed, Gap: files.Number(math.NaN()), PriorGap: files.Number(math.NaN())}
 	for t == nil && row.Drawn < p.most {
@@ -173,7 +185,7 @@ func (p *Planted) Run(ctx context.Context, seed uint64, lanes int) (*PlantedRow,
 			return nil, fmt.Errorf("%s, seed %d: %w", p.Names(), seed, err)
 		}
 		row.Rows, row.Noise, row.Planted = len(s.y), files.Number(s.noise), s.kernel.ID()
-		if t, row.Needed, err = p.plant(ctx, s, seed, lanes); err != nil {
+		if t, row.Needed, err = p.need(ctx, s, kept, row.Drawn, seed, lanes); err != nil {
 			return nil, err
 		}
 	}
@@ -181,11 +193,21 @@ func (p *Planted) Run(ctx context.Context, seed uint64, lanes int) (*PlantedRow,
 		row.Failure = fmt.Sprintf("of %d kernels none is needed as it is", row.Drawn)
 		return row, nil
 	}
-	defer t.job.Close()
-	if err := t.grow(ctx, row); err != nil || row.Failure != "" || p.Alone {
+	defer t.close()
+	if kept.grown != nil {
+		row = kept.grown
+	} else if err := t.grow(ctx, row); err != nil {
+		return row, err
+	} else if err := kept.add(stepGrown, row); err != nil {
 		return row, err
 	}
-	began := cpuSeconds()
+	if row.Failure != "" || p.Alone {
+		return row, nil
+	}
+	if err := t.recall(); err != nil {
+		return nil, err
+	}
+	t.since = cpuSeconds()
 	for _, rival := range t.rivals() {
 		r, err := t.compete(ctx, rival, rivalShare*row.TriedThen)
 		if err != nil {
@@ -193,8 +215,35 @@ func (p *Planted) Run(ctx context.Context, seed uint64, lanes int) (*PlantedRow,
 		}
 		row.Others = append(row.Others, *r)
 	}
-	row.CPUOthers = files.Number(cpuSeconds() - began)
+	row.CPUOthers = files.Number(t.cpu + cpuSeconds() - t.since)
 	return row, nil
+}
+
+// need is the data set that has been drawn as one of so many, if its kernel is needed as it is, and by how
+// many nats; nil if it is not.
+func (p *Planted) need(ctx context.Context, s *drawnSet, kept *course, drawn int, seed uint64, lanes int) (*planting, files.Number, error) {
+	known := kept.planted
+	if known != nil && drawn < known.Drawn {
+		return nil, 0, nil
+	}
+	t, err := p.plant(ctx, s, seed, lanes)
+	if err != nil {
+		return nil, 0, err
+	}
+	t.course = kept
+	if known != nil {
+		t.truth = float64(known.Nats)
+		return t, known.Needed, nil
+	}
+	nats, ok, err := t.needed(ctx, s)
+	if err == nil && ok {
+		err = kept.add(stepPlanted, plantedStep{drawn, nats, files.Number(t.truth)})
+	}
+	if err != nil || !ok {
+		t.close()
+		return nil, 0, err
+	}
+	return t, nats, nil
 }
 
 // PlantedSummary is what the rows of a table say together. Rows of failed runs do not count.

@@ -1,12 +1,14 @@
 package study
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,6 +94,67 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
+// What is known of a data set that was cut anywhere is not made again, and the row is the same.
+func TestPlantedCourse(t *testing.T) {
+	thorough.Unraced(t)
+	p, err := tinyPlanted(t)
+	must.OK(t, err)
+	plain, err := p.Run(t.Context(), 3, 1)
+	must.OK(t, err)
+	same := func(row *PlantedRow) bool {
+		with := *row
+		with.CPU, with.CPUOthers = plain.CPU, plain.CPUOthers
+		return reflect.DeepEqual(&with, plain)
+	}
+	dir := t.TempDir()
+	in, err := inside.Open(dir)
+	must.OK(t, err)
+	defer in.Close()
+	p.Table, err = OpenPlanted(in)
+	must.OK(t, err)
+	defer func() { must.OK(t, p.Table.Close()) }()
+	row, err := p.Run(t.Context(), 3, 1)
+	must.OK(t, err)
+	name := filepath.Join(dir, "study-planted-3.csv")
+	whole, err := os.ReadFile(name)
+	must.OK(t, err)
+	if !same(row) || bytes.Count(whole, []byte("\ntrained,")) < 4 {
+		t.Fatalf("%+v, %s", *row, whole)
+	}
+	// What is trained is what is written behind what was there.
+	steps := func(text []byte) (all []string) {
+		for line := range strings.Lines(string(text)) {
+			cpu := strings.Index(line, `""cpu""`)
+			all = append(all, line[:max(cpu, 0)])
+		}
+		return all
+	}
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	for _, keep := range []int{2, 5, len(lines) - 1} {
+		at := bytes.Join(lines[:keep], nil)
+		must.OK(t, os.WriteFile(name, append(bytes.Clone(at), "trained,\"{torn"...), 0o644))
+		if keep == len(lines)-1 {
+			must.OK(t, os.WriteFile(name, at, 0o644))
+		}
+		row, err := p.Run(t.Context(), 3, 1)
+		must.OK(t, err)
+		after, err := os.ReadFile(name)
+		must.OK(t, err)
+		if !same(row) || !bytes.HasPrefix(after, at) || !slices.Equal(steps(after), steps(whole)) {
+			t.Errorf("cut behind %d of %d lines: %+v, not %+v; %s", keep, len(lines)-1, *row, *plain, after)
+		}
+	}
+	must.OK(t, p.Table.Add(row))
+	if _, err := os.Stat(name); !os.IsNotExist(err) {
+		t.Errorf("the steps are still there: %v", err)
+	}
+	must.OK(t, os.WriteFile(name, []byte("step,value\nsung,{}\n"), 0o644))
+	_, err = p.Run(t.Context(), 3, 1)
+	if err == nil || !strings.Contains(err.Error(), "study-planted-3.csv is damaged: line 2: a step \"sung\" is not known") {
+		t.Error(err)
+	}
+}
+
 // A data set on which LIN is all that there is to know, with what others make of it.
 func TestRivals(t *testing.T) {
 	p, err := tinyPlanted(t)
@@ -104,7 +167,7 @@ func TestRivals(t *testing.T) {
 	job, err := s.prepare(t.Context(), &p.Config, 1, 1)
 	must.OK(t, err)
 	defer job.Close()
-	of := &planting{Planted: p, job: job, subject: job.Subject, seed: 1, trained: map[string]*trained{}}
+	of := &planting{Planted: p, job: job, subject: job.Subject, seed: 1, trained: map[string]*trained{}, course: &course{}}
 	of.judge, err = newJudge(&made{job: job})
 	must.OK(t, err)
 	lin, err := of.train(t.Context(), exprsOf(t, "LIN"), nil)
@@ -209,6 +272,12 @@ func TestPlantedTable(t *testing.T) {
 	missed.Gap = 1.5
 	if s := SummarisePlanted("x", []*PlantedRow{&missed}); s.Found != 0 || s.Others[0].Twice != 0 || s.WithPrior != 1 {
 		t.Errorf("%+v", s)
+	}
+	if missed.Leader = missed.Planted; !missed.Found() {
+		t.Error("the planted kernel leads, and is not found")
+	}
+	if broken.Found() {
+		t.Errorf("%+v is found", *broken)
 	}
 }
 

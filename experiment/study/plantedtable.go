@@ -1,6 +1,8 @@
 package study
 
 import (
+	"errors"
+	"io/fs"
 	"strconv"
 
 	"example.com/kestrel/experiment/inside"
@@ -11,6 +13,7 @@ import (
 // PlantedTable is the CSV file of a study of planted kernels, to which a row is added as soon
 // as it is known.
 type PlantedTable struct {
+	dir   *inside.Dir
 	file  *series.Table
 	known map[uint64]*PlantedRow
 }
@@ -30,7 +33,7 @@ func plantedColumns() []string {
 // OpenPlanted opens the table in a directory, or makes it. What is known is read, and a line
 // that a killed process had not completed is cut off.
 func OpenPlanted(dir *inside.Dir) (*PlantedTable, error) {
-	t := &PlantedTable{known: map[uint64]*PlantedRow{}}
+	t := &PlantedTable{dir: dir, known: map[uint64]*PlantedRow{}}
 	var err error
 	if t.file, err = series.OpenTable(dir, record.StudyPrefix+"planted.csv", plantedColumns()); err != nil {
 		return nil, err
@@ -86,8 +89,14 @@ func (t *PlantedTable) Add(r *PlantedRow) error {
 		return err
 	}
 	t.known[r.Seed] = r
+	if err := t.dir.Remove(courseName(r.Seed)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	return nil
 }
+
+// course opens what is kept of a data set whose row is not known yet.
+func (t *PlantedTable) course(seed uint64) (*course, error) { return openCourse(t.dir, seed) }
 
 // Close closes the file.
 func (t *PlantedTable) Close() error { return t.file.Close() }

@@ -2,6 +2,7 @@ package study
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"example.com/kestrel/device"
@@ -15,59 +16,61 @@ import (
 	"example.com/kestrel/vbks/params"
 )
 
-// plant makes a data set known; nil where the planted kernel is not needed as it is, else by how
-// many nats it is.
-func (p *Planted) plant(ctx context.Context, s *drawnSet, seed uint64, lanes int) (t *planting, needed files.Number, err error) {
+// plant makes a data set ready.
+func (p *Planted) plant(ctx context.Context, s *drawnSet, seed uint64, lanes int) (*planting, error) {
 	job, err := s.prepare(ctx, &p.Config, seed, lanes)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	defer func() {
-		if t == nil {
-			job.Close()
-		}
-	}()
-	of := &planting{Planted: p, job: job, subject: job.Subject, seed: seed, lanes: lanes, planted: s.kernel, trained: map[string]*trained{}}
-	if of.judge, err = newJudge(&made{job: job}); err != nil {
-		return nil, 0, err
+	t := &planting{Planted: p, job: job, subject: job.Subject, seed: seed, lanes: lanes, planted: s.kernel, trained: map[string]*trained{},
+		course: &course{}, since: cpuSeconds()}
+	if t.judge, err = newJudge(&made{job: job}); err != nil {
+		job.Close()
+		return nil, err
 	}
+	return t, nil
+}
+
+// needed finds the evidence of the planted kernel, and by how many nats it is needed as it is; ok is
+// false where it is not.
+func (t *planting) needed(ctx context.Context, s *drawnSet) (nats files.Number, ok bool, err error) {
 	space := []kernelspace.Expr{s.kernel}
-	for _, n := range p.grammar.Neighbours(s.kernel) {
+	for _, n := range t.grammar.Neighbours(s.kernel) {
 		if n.Kind == grow.Remove {
 			space = append(space, n.Expr)
 		}
 	}
-	k, program, err := of.exact(s.kernel)
+	k, program, err := t.exact(s.kernel)
 	if err != nil {
-		return nil, 0, err
+		return 0, false, err
 	}
 	raw, _ := params.Raw(program, s.free, 0)
 	free := k.Free(raw, s.variance)
-	known, err := of.search(ctx, space, map[string][]float64{s.kernel.ID(): free})
+	known, err := t.search(ctx, space, map[string][]float64{s.kernel.ID(): free})
 	if err != nil {
-		return nil, 0, err
+		return 0, false, err
 	}
-	if err := of.climbFrom(ctx, known[0], free); err != nil {
-		return nil, 0, err
+	if err := t.climbFrom(ctx, known[0], free); err != nil {
+		return 0, false, err
 	}
-	if of.truth = known[0].nats; math.IsNaN(of.truth) {
-		return nil, 0, nil
+	if t.truth = known[0].nats; math.IsNaN(t.truth) {
+		return 0, false, nil
 	}
-	needed = files.Number(math.Inf(1))
+	nats = files.Number(math.Inf(1))
 	for _, k := range known[1:] {
-		if k.nats < of.truth-nearNats && k.nats >= of.truth-nearNats-nearlyNats {
-			if err := of.climb(ctx, k); err != nil {
-				return nil, 0, err
+		if k.nats < t.truth-nearNats && k.nats >= t.truth-nearNats-nearlyNats {
+			if err := t.climb(ctx, k); err != nil {
+				return 0, false, err
 			}
 		}
-		if k.nats >= of.truth-nearNats {
-			return nil, 0, nil
+		if k.nats >= t.truth-nearNats {
+			return 0, false, nil
 		}
 		if !math.IsNaN(k.nats) {
-			needed = min(needed, files.Number(of.truth-k.nats))
+			nats = min(nats, files.Number(t.truth-k.nats))
 		}
 	}
-	return of, needed, nil
+	return nats, true, nil
 }
 
 // planting is a data set, and what is known of kernels on it.
@@ -81,17 +84,48 @@ type planting struct {
 	planted kernelspace.Expr
 	truth   float64 // its evidence
 	trained map[string]*trained
+	course  *course
+	dev     device.Device // nil: not made yet
+	cpu     float64       // s, of others' trainings, up to
+	since   float64       // then
 }
 
-func (t *planting) device() device.Device { return cpu.New(cpu.Options{Lanes: max(1, t.lanes)}) }
+// host is the CPU, for what is not worth a card.
+func (t *planting) host() device.Device { return cpu.New(cpu.Options{Lanes: max(1, t.lanes)}) }
+
+// place is the device on which kernels are trained. What a trainer had on it is given back when
+// nothing refers to the trainer any more.
+func (t *planting) place() (device.Device, error) {
+	if t.dev == nil {
+		c := t.Config.Device
+		if c.Lanes == 0 {
+			c.Cores = max(1, t.lanes)
+		}
+		dev, err := prepare.OpenDevice(c)
+		if err != nil {
+			return nil, err
+		}
+		t.dev = dev
+	}
+	return t.dev, nil
+}
+
+// close gives the devices back.
+func (t *planting) close() error {
+	err := t.job.Close()
+	if t.dev != nil {
+		err = errors.Join(err, t.dev.Close())
+	}
+	return err
+}
 
 // trained is a kernel whose hyperparameters have been searched.
 type trained struct {
 	id      string
 	expr    kernelspace.Expr
-	nats    float64 // evidence, NaN where there is none
-	volume  float64 // of its mode, in that
-	kernel  *exact.Kernel
+	nats    float64       // evidence, NaN where there is none
+	volume  float64       // of its mode, in that
+	kernel  *exact.Kernel // nil: not made ready yet
 	free    []float64
 	climbed bool
 }
@@ -148,19 +182,31 @@ func (t *planting) climb(ctx context.Context, k *trained) error {
 	if k.climbed || math.IsNaN(k.nats) {
 		return nil
 	}
-	k.climbed = true
-	nats, err := k.kernel.Climb(ctx, k.free)
-	if err == nil && nats+k.volume > k.nats {
-		k.nats = nats + k.volume
+	if k.kernel == nil {
+		var err error
+		if k.kernel, _, err = t.exact(k.expr); err != nil {
+			return err
+		}
 	}
-	return err
+	nats, err := k.kernel.Climb(ctx, k.free)
+	if err != nil {
+		return err
+	}
+	k.nats, k.climbed = math.Max(k.nats, nats+k.volume), true
+	return nil
 }
 
 // asGood reports whether a kernel cannot be told from the planted one, or is better.
 func (t *planting) asGood(ctx context.Context, k *trained) (bool, error) {
 	if k.nats < t.truth-tieNats && k.nats >= t.truth-nearlyNats {
+		was := k.climbed
 		if err := t.climb(ctx, k); err != nil {
 			return false, err
+		}
+		if !was {
+			if err := t.keep(k); err != nil {
+				return false, err
+			}
 		}
 	}
 	return k.nats >= t.truth-tieNats, nil
@@ -169,7 +215,11 @@ func (t *planting) asGood(ctx context.Context, k *trained) (bool, error) {
 // grow makes the run of growth.
 func (t *planting) grow(ctx context.Context, row *PlantedRow) error {
 	sub, began := t.subject, cpuSeconds()
-	trainer, err := vbks.New(ctx, t.device(), sub.Train, sub.Space, sub.Columns, sub.Settings)
+	dev, err := t.place()
+	if err != nil {
+		return err
+	}
+	trainer, err := vbks.New(ctx, dev, sub.Train, sub.Space, sub.Columns, sub.Settings)
 	if err != nil {
 		return ended(ctx, err)
 	}
@@ -232,10 +282,15 @@ func (t *planting) train(ctx context.Context, kernels []kernelspace.Expr, best *
 		if err != nil {
 			return nil, err
 		}
+		var came []*trained
 		for _, k := range found {
 			if t.trained[k.id] == nil {
 				t.trained[k.id] = k
+				came = append(came, k)
 			}
+		}
+		if err := t.keep(came...); err != nil {
+			return nil, err
 		}
 	}
 	var out []*trained
@@ -259,7 +314,11 @@ func (t *planting) search(ctx context.Context, kernels []kernelspace.Expr, guess
 	if s.Inducing == 0 {
 		s.Inducing = min(rivalInducing, t.subject.Train.Rows())
 	}
-	trainer, err := learn(ctx, t.device(), t.subject, space, s, guesses)
+	dev, err := t.place()
+	if err != nil {
+		return nil, err
+	}
+	trainer, err := learn(ctx, dev, t.subject, space, s, guesses)
 	if err != nil {
 		return nil, err
 	}

@@ -170,7 +170,7 @@ func (r *boRival) measure(ctx context.Context, candidates []kernelspace.Expr) er
 	for _, row := range random.Stream(r.seed, "planted: bo rows", 0).Perm(train.Rows())[:min(boRows, train.Rows())] {
 		x = append(x, train.X[row*train.Dim:(row+1)*train.Dim]...)
 	}
-	d, err := distance.NewPrior(r.device(), x, starts.Summarise(train.X, train.Y, train.Dim), programs, boDraws, r.seed)
+	d, err := distance.NewPrior(r.host(), x, starts.Summarise(train.X, train.Y, train.Dim), programs, boDraws, r.seed)
 	if err != nil {
 		return err
 	}
