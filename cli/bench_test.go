@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 func TestBenchErrors(t *testing.T) {
@@ -98,6 +100,7 @@ func TestBenchLearn(t *testing.T) {
 // The program is started afresh for each of its rounds: here that is the test's
 // own program, which takes its arguments from the environment.
 func TestBenchAgainst(t *testing.T) {
+	thorough.Unraced(t)
 	if _, err := os.Stat("/bin/sh"); err != nil {
 		t.Skip("the peer is written for sh")
 	}

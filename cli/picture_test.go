@@ -13,6 +13,7 @@ import (
 	"example.com/kestrel/experiment/config/configtest"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 const (
@@ -24,6 +25,7 @@ const (
 // A terminal that shows pictures gets the fit as one, is rid of it in the next view, has
 // it again on another size, and keeps none when the workbench is left.
 func TestPictures(t *testing.T) {
+	thorough.Unraced(t)
 	table := filepath.Join(t.TempDir(), "waves.csv")
 	must.OK(t, os.WriteFile(table, []byte(waveTable(60)), 0o644))
 	_, _, run := runtest.Finished(t,

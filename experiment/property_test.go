@@ -15,6 +15,7 @@ import (
 
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/thorough"
 )
 
 // The commands of a sequence: orders, and what happens meanwhile.
@@ -262,6 +263,7 @@ func sequences(t *testing.T, usual, share int) int {
 // every order is answered, the events tell a story that can be true, and in the
 // end no goroutine is left.
 func TestRunIsItsModel(t *testing.T) {
+	thorough.Unraced(t)
 	for _, kind := range []struct {
 		name         string
 		stage        stage

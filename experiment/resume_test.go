@@ -31,6 +31,7 @@ import (
 
 // A run that is cut off at any moment ends, resumed, as the one that was not.
 func TestResumeFromEveryMoment(t *testing.T) {
+	thorough.Unraced(t)
 	for _, c := range []struct {
 		name   string
 		set    []string

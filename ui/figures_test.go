@@ -11,6 +11,7 @@ import (
 	"example.com/kestrel/experiment/chart"
 	"example.com/kestrel/experiment/output"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/vbks"
 )
 
@@ -97,6 +98,7 @@ func TestKernelsAreThoseAtTheCrosshair(t *testing.T) {
 
 // Every view exports what it shows, with the numbers.
 func TestEveryViewExportsItself(t *testing.T) {
+	thorough.Unraced(t)
 	b := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), record.Finished, "done")).bench
 	faked(b)
 	want := map[int]string{0: "posterior", kernelPlace: "kernel-trace kernel-covariance kernel-draws kernel-components",

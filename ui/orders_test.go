@@ -12,6 +12,7 @@ import (
 
 	"example.com/kestrel/experiment"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/ui/note"
 	"example.com/kestrel/ui/plot"
 )
@@ -126,6 +127,7 @@ func TestRestoredKernelsWait(t *testing.T) {
 
 // A line about what happened goes when it is not true any more.
 func TestNotesGoWithTheirTruth(t *testing.T) {
+	thorough.Unraced(t)
 	d := beginWorking(t, longConfig(t))
 	d.press("space")
 	d.untilShown("paused; space goes on")

@@ -13,6 +13,7 @@ import (
 
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // ofInputs writes a series of so many rows, whose inputs are as given.
@@ -46,6 +47,7 @@ func monthEnd(i int) string {
 // What is forecast beyond the end of a series that is cut is what an origin there forecasts
 // of the rows that were cut off, to the last digit, at the inputs that they have.
 func TestAheadIsAnOriginAtTheEnd(t *testing.T) {
+	thorough.Unraced(t)
 	day := func(i int) string { return time.Date(2024, 2, 1+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly) }
 	for _, c := range []struct {
 		name  string
@@ -90,6 +92,7 @@ func TestAheadIsAnOriginAtTheEnd(t *testing.T) {
 // an origin; one that has nothing to learn, or whose steps are uneven, says why, and the
 // others go on. Origins stay what they are without, and those that are there are kept.
 func TestAheadBesides(t *testing.T) {
+	thorough.Unraced(t)
 	path := table(t, value)
 	text, err := os.ReadFile(path)
 	must.OK(t, err)

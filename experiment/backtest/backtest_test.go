@@ -19,6 +19,7 @@ import (
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/record/recordtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // value is that of a series at a step: a season of 4 about a slope, and noise.
@@ -127,6 +128,7 @@ func TestGroups(t *testing.T) {
 // A forecast is that of an ordinary run of the rows up to its horizon, and nothing
 // that came later changes it.
 func TestForecastsKnowThePastOnly(t *testing.T) {
+	thorough.Unraced(t)
 	path := table(t, value)
 	p := Plan{Horizon: 3, Origins: 2, Step: 3}
 	c := quick(t, path, "data.group_value=long")

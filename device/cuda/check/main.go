@@ -5,11 +5,11 @@
 // shared memory. It fails where a kernel spills registers, or has a stack and does
 // not interpret expressions, whose values are kept there.
 //
-//	check [-arch 70,75,80,90,100] [-v] [-library | -dim 3 EXPRESSION...]
+//	check [-arch 70,75,80,90,100] [-v] [-library | -space K144 | -dim 3 EXPRESSION...]
 //	check -images
 //
 // Without arguments the kernels are those of the library and code generated, in
-// groups as the device does, for K144 in one column and some expressions in three;
+// groups as the device does, for a space in one column and some expressions in three;
 // else those generated for the expressions. With -images it compiles the library to
 // the PTX that the device falls back on where there is no compiler, in
 // device/cuda/source/image; PTX of CUDA 12.1 serves every driver from there on.
@@ -36,6 +36,7 @@ func main() {
 	archs := flag.String("arch", "70,75,80,90,100", "compute capabilities, 90 for 9.0; those that the compiler does not know are left out")
 	verbose := flag.Bool("v", false, "print every kernel, not only the library's")
 	library := flag.Bool("library", false, "only the library")
+	space := flag.String("space", "K144", "kernels to generate code for in one column")
 	dim := flag.Int("dim", 3, "columns that the expressions are for")
 	images := flag.Bool("images", false, "write the library's images and check nothing")
 	flag.Parse()
@@ -46,7 +47,7 @@ func main() {
 		}
 		return
 	}
-	if err := run(*archs, *dim, *verbose, *library, flag.Args()); err != nil {
+	if err := run(*archs, *space, *dim, *verbose, *library, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -85,7 +86,7 @@ func several() []string {
 	return list
 }
 
-func run(archs string, dim int, verbose, library bool, expressions []string) error {
+func run(archs, space string, dim int, verbose, library bool, expressions []string) error {
 	compiler, err := driver.OpenCompiler(0)
 	if err != nil {
 		return err
@@ -95,11 +96,11 @@ func run(archs string, dim int, verbose, library bool, expressions []string) err
 		units = append(units, &unit{name: "library", source: source.Library()})
 	}
 	if len(expressions) == 0 && !library {
-		k144, err := kernelspace.Set("K144")
+		kernels, err := kernelspace.Set(space)
 		if err != nil {
 			return err
 		}
-		units, err = add(units, "K144", k144, 1)
+		units, err = add(units, space, kernels, 1)
 		if err != nil {
 			return err
 		}
