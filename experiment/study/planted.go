@@ -253,7 +253,9 @@ type PlantedSummary struct {
 	Found     int          `json:"found"`
 	WithPrior int          `json:"within_prior"` // with the prior over the grammar within a nat
 	Met       int          `json:"met"`
-	Tried     files.Number `json:"tried"` // kernels, in the mean
+	Listed    int          `json:"listed"`         // planted kernels that are in K144
+	Leading   int          `json:"leading_listed"` // leaders that are
+	Tried     files.Number `json:"tried"`          // kernels, in the mean
 	TriedThen files.Number `json:"tried_then"`
 	Others    []RivalSum   `json:"others"`
 	CPU       files.Number `json:"cpu"`
@@ -270,6 +272,14 @@ type RivalSum struct {
 // SummarisePlanted sums rows up.
 func SummarisePlanted(bases string, rows []*PlantedRow) PlantedSummary {
 	out := PlantedSummary{Bases: bases}
+	list, _ := kernelspace.Set("K144")
+	listed := func(id string) int {
+		e, err := kernelspace.Parse(id)
+		if err == nil && slices.ContainsFunc(list, e.Canonical().Equal) {
+			return 1
+		}
+		return 0
+	}
 	for _, r := range rows {
 		if r.Failure != "" {
 			continue
@@ -280,6 +290,7 @@ func SummarisePlanted(bases string, rows []*PlantedRow) PlantedSummary {
 		if r.Met {
 			out.Met++
 		}
+		out.Listed, out.Leading = out.Listed+listed(r.Planted), out.Leading+listed(r.Leader)
 		if r.Found() {
 			out.Found++
 		}
@@ -312,7 +323,8 @@ func (s PlantedSummary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: growth has found the planted kernel, or what exact evidence does not tell from it, on %d of %d data sets, with the "+
 		"prior over the grammar %d; its leader came after %.0f kernels in the mean, of %.0f until growth ended; the planted one itself was "+
-		"tried on %d.", s.Bases, s.Found, s.Sets, s.WithPrior, float64(s.TriedThen), float64(s.Tried), s.Met)
+		"tried on %d. Of the planted ones %d are in K144, of the leaders %d.", s.Bases, s.Found, s.Sets, s.WithPrior, float64(s.TriedThen),
+		float64(s.Tried), s.Met, s.Listed, s.Leading)
 	for _, o := range s.Others {
 		fmt.Fprintf(&b, " %s has found as good a one on %d with at most twice as many kernels as growth until then; where growth has "+
 			"found one it took at least twice as many, or has found none, on %d.", o.Name, o.Found, o.Twice)

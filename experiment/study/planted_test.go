@@ -268,6 +268,9 @@ func TestPlantedTable(t *testing.T) {
 		!reflect.DeepEqual(s.Others, []RivalSum{{"random", 0, 1}, {"cks", 1, 0}, {"bo", 1, 1}}) {
 		t.Errorf("%+v", s)
 	}
+	if s.Listed != 1 || s.Leading != 1 { // SE*LIN+SE and SE+LIN, written in another order than K144 has them
+		t.Errorf("%d planted kernels and %d leaders are in K144", s.Listed, s.Leading)
+	}
 	missed := *row
 	missed.Gap = 1.5
 	if s := SummarisePlanted("x", []*PlantedRow{&missed}); s.Found != 0 || s.Others[0].Twice != 0 || s.WithPrior != 1 {
