@@ -7,10 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"example.com/kestrel/internal/thorough"
 )
 
 // A backtest of two series from the command line, its tables, and going on with it.
 func TestBacktest(t *testing.T) {
+	thorough.Unraced(t)
 	t.Chdir(t.TempDir())
 	text := "id,year,sales\n"
 	for i := range 14 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // tinyGaps makes a study of gaps tiny.
@@ -19,6 +20,7 @@ func tinyGaps(args ...string) []string {
 
 // A study that had fewer seeds goes on: what is there is not made again.
 func TestGapsGoOn(t *testing.T) {
+	thorough.Unraced(t)
 	t.Chdir(t.TempDir())
 	code, stdout, stderr := kestrel(t, tinyGaps("--seeds", "1", "--quiet", "-o", "g")...)
 	if code != 0 || stderr != "" || !strings.Contains(stdout, "\n| quickstart | 1 | SE | ") ||

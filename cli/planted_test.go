@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // tinyPlanted makes a study of planted kernels tiny.
@@ -18,6 +19,7 @@ func tinyPlanted(args ...string) []string {
 
 // A study that had fewer seeds goes on: what is there is not made again.
 func TestPlantedGoesOn(t *testing.T) {
+	thorough.Unraced(t)
 	t.Chdir(t.TempDir())
 	code, stdout, stderr := kestrel(t, tinyPlanted("--seeds", "1", "--quiet", "-o", "p")...)
 	if code != 0 || stderr != "" || !strings.Contains(stdout, "\n| 1 | 50 | ") ||

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/internal/thorough"
 )
 
 // repeats is a small repeat.
@@ -17,6 +18,7 @@ func repeats(args ...string) []string {
 // The same command reads what is finished and makes the rest, says which is which,
 // and gives the same summaries.
 func TestRepeatGoesOn(t *testing.T) {
+	thorough.Unraced(t)
 	t.Chdir(t.TempDir())
 	code, first, stderr := kestrel(t, repeats("--repeat", "2", "--json")...)
 	if code != 0 || strings.Contains(stderr, "goes on") {

@@ -27,6 +27,7 @@ import (
 	"example.com/kestrel/experiment/history/historytest"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/record/recordtest"
+	"example.com/kestrel/internal/thorough"
 )
 
 // terminal is the program in a pseudo-terminal.
@@ -392,6 +393,7 @@ func TestSession(t *testing.T) {
 // The same run in the workbench and without it: the same posterior.csv, byte
 // for byte.
 func TestWorkbenchAndHeadlessAgree(t *testing.T) {
+	thorough.Unraced(t)
 	shown, headless := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 	p := start(t, "run fig1a-authors --out "+shown+shortRun)
 	p.until("the end", func() bool { return logged(shown, record.EventFinished) > 0 && finished(events(shown)) })
@@ -437,6 +439,7 @@ func TestHangup(t *testing.T) {
 // After a run was killed its directory opens in the same terminal, says so, and
 // leaves the terminal as it was before the run: with echo, lines and signals.
 func TestOpenAfterKill(t *testing.T) {
+	thorough.Unraced(t)
 	ptmx, tty, err := pty.Open()
 	if err != nil {
 		t.Skipf("no pseudo-terminal: %v", err)

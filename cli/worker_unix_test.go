@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.com/kestrel/experiment/runtest"
+	"example.com/kestrel/internal/thorough"
 )
 
 // beginning starts the program in a process of its own.
@@ -158,6 +159,7 @@ func TestWorkersComeBack(t *testing.T) {
 // Runs of a series that workers make, of which one is killed, as is the command in between, are
 // those of the command alone; it goes on with the ticket of before.
 func TestSeriesWithWorkers(t *testing.T) {
+	thorough.Unraced(t)
 	t.Chdir(t.TempDir())
 	const config = "run quickstart --repeat 4 --prune-top 1 --set schedule.refine=1 --set data.outputs=60 --set data.support=40 " +
 		"--set kernels.expressions=SE,LIN,PER --set device.kind=cpu --out "

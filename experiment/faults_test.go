@@ -16,6 +16,7 @@ import (
 	"example.com/kestrel/experiment/record/recordtest"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/vbks"
 )
 
@@ -99,6 +100,7 @@ func checkFaults(t *testing.T, dir string) map[string]string {
 
 // Beside a kernel that fails the others end as they do without it.
 func TestFailedKernelHarmsNoOther(t *testing.T) {
+	thorough.Unraced(t)
 	for _, b := range configtest.BadTables() {
 		if b.Fails == "" {
 			continue

@@ -69,6 +69,7 @@ func write(t *testing.T, path, text string) string {
 // that of a run on all rows from its beginning, to within a nat. What reads a run reads
 // this one.
 func TestResumeWithMoreRows(t *testing.T) {
+	thorough.Unraced(t)
 	base := t.TempDir()
 	path, dir := write(t, filepath.Join(base, "wave.csv"), wavy(300)), filepath.Join(base, "run")
 	runtest.In(t, wavyConfig(t, path), dir)

@@ -237,6 +237,7 @@ func TestResumeKeepsOrders(t *testing.T) {
 
 // A run that was stopped, and one that failed for want of space, go on.
 func TestResumeStoppedAndFailed(t *testing.T) {
+	thorough.Unraced(t)
 	c := configtest.Small(t)
 	want := filepath.Join(t.TempDir(), "run")
 	runtest.In(t, c, want)

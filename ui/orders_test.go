@@ -92,6 +92,7 @@ func TestPasteIsTyping(t *testing.T) {
 // Kernels restored in a run that has gone on without them wait for its next
 // evaluation: that is said, and asking again does nothing.
 func TestRestoredKernelsWait(t *testing.T) {
+	thorough.Unraced(t)
 	d := beginWorking(t, longConfig(t))
 	b := d.a.bench
 	d.press("p", "1", "enter")

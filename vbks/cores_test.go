@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // A kernel that is left alone has the cores of all lanes: its results are those of one
 // core, bit for bit, and so are predictions.
 func TestOneKernelOnManyCores(t *testing.T) {
+	thorough.AnyInstructions(t)
 	t.Parallel()
 	data := trainingSeries(5, 701)
 	at := make([]float64, 0, 433)

@@ -10,6 +10,7 @@ import (
 // Integrals by draws from a bound of few inducing inputs are those of the density itself, and such
 // bounds stand in where they are about the density, not for a rough function.
 func TestStandIns(t *testing.T) {
+	thorough.AnyInstructions(t)
 	thorough.Unraced(t)
 	const n = 300
 	s := laplaceSettings(n)

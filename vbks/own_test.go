@@ -106,6 +106,7 @@ func ownRun(t *testing.T, lanes int, optimizer, own string) (*Trainer, Settings)
 // matrices with them, and what it predicts is what dense matrices do; the lanes do not
 // matter. A checkpoint and a model have them, and another evaluation finds them again.
 func TestOwnInducingInputs(t *testing.T) {
+	thorough.AnyInstructions(t)
 	thorough.Unraced(t)
 	ctx, at := context.Background(), []float64{-3.5, -0.2, 0.05, 1.7, 3.9}
 	for _, optimizer := range []string{"collapsed", "natural"} {

@@ -15,11 +15,13 @@ import (
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // What a run says of sizes is what its table was made with, within the intervals that it
 // gives: a week by its days, a slope, levels of a text, and a wave that has no names.
 func TestEffectsAreThoseOfTheTable(t *testing.T) {
+	thorough.Unraced(t)
 	week := map[time.Weekday]float64{time.Saturday: 20, time.Sunday: 5, time.Monday: -15}
 	kinds := []string{"sun", "rain", "sun", "fog"}
 	level := map[string]float64{"rain": -6, "fog": 2}

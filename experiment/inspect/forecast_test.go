@@ -8,10 +8,12 @@ import (
 	"example.com/kestrel/experiment"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/thorough"
 )
 
 // The forecast of a pruning is what the pruning gives.
 func TestForecast(t *testing.T) {
+	thorough.Unraced(t)
 	var overrides []config.Override
 	for _, s := range []string{"data.outputs=80", "data.test=20", "sparse.inducing=8", "optimise.starts=1", "schedule.evaluate_every=0.5",
 		"schedule.refine=0", "kernels.weights={SE=3.0}", "kernels.expressions=SE,LIN,PER,RQ,SE+LIN,PER*SE"} {

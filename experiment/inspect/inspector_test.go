@@ -55,6 +55,7 @@ func answers(t *testing.T, i *inspect.Inspector) []any {
 // An inspector of a live run and one of its directory give the same answers to
 // the last bit, also after a pruning.
 func TestInspectorsAgree(t *testing.T) {
+	thorough.Unraced(t)
 	path := configtest.PlaneFile(t)
 	for _, set := range [][]string{
 		{"optimise.optimizer=collapsed"},

@@ -15,11 +15,13 @@ import (
 	"example.com/kestrel/experiment/inspect"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // Effects of levels are those of a dense Gaussian process with the kernel that the run has
 // found, and the true ones are within three standard deviations.
 func TestLevelEffects(t *testing.T) {
+	thorough.Unraced(t)
 	rng := rand.New(rand.NewPCG(12, 4))
 	truth := map[string]float64{"mid": 0, "low": -9, "top": 4}
 	var b strings.Builder

@@ -302,6 +302,7 @@ func TestLoadedModelHasTheRunsObjective(t *testing.T) {
 // The components of a kernel add up to its mean, and the kernels' means by
 // their weights to the mean.
 func TestPredictedComponentsAddUp(t *testing.T) {
+	thorough.Unraced(t)
 	for _, shift := range []string{"full", "scale"} {
 		set := append([]string{"data.standardise_y=" + shift}, configtest.Integrated...)
 		_, _, dir := runtest.Finished(t, configtest.Plane(t, configtest.PlaneFile(t), set...))

@@ -17,6 +17,7 @@ import (
 	"example.com/kestrel/experiment/record/recordtest"
 	"example.com/kestrel/experiment/runtest"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 )
 
 // growing writes ten years of months that grow by shares, with scatter that does,
@@ -40,6 +41,7 @@ func growing(t *testing.T, g func(float64) float64) (path, mapped string) {
 // hyperparameters, local ELBOs and q*, and the whole checkpoint but for the place in
 // the log and what tells the rows of the table; its predictions are the other's mapped.
 func TestRunOfTheLogarithm(t *testing.T) {
+	thorough.Unraced(t)
 	path, logs := growing(t, math.Log)
 	set := []string{"kernels.expressions=SE,PER+LIN,PER*LIN", "data.split_by=x", "data.test=24"}
 	j, r, dir := runtest.Finished(t, configtest.Plane(t, path, append(set, "data.transform=log")...))
@@ -164,6 +166,7 @@ func npzOf(t *testing.T, dir string) map[string][]float64 {
 // Box and Cox, and logit, go through a run and its directory; intervals stay where
 // targets can be.
 func TestRunsOfOtherTransforms(t *testing.T) {
+	thorough.Unraced(t)
 	path, shares := growing(t, func(y float64) float64 { return 100 * y / (3 + y) })
 	for _, c := range []struct {
 		path, set string

@@ -1,6 +1,6 @@
 // Package thorough says how much tests do that go through very many cases: a fixed
 // sample of them, or all where KESTREL_THOROUGH=1 asks for that, or one in eight where
-// KESTREL_THOROUGH=8 does, as .ci/run.
+// KESTREL_THOROUGH=8 does.
 package thorough
 
 import (
