@@ -192,7 +192,9 @@ func (t *planting) climb(ctx context.Context, k *trained) error {
 	if err != nil {
 		return err
 	}
-	k.nats, k.climbed = math.Max(k.nats, nats+k.volume), true
+	if k.climbed = true; nats+k.volume > k.nats { // not where it is NaN
+		k.nats = nats + k.volume
+	}
 	return nil
 }
 
