@@ -20,7 +20,7 @@ type course struct {
 
 	planted *plantedStep
 	grown   *PlantedRow
-	trained []trainedStep // in the order in which they came, a kernel that has been climbed since again
+	trained []trainedStep // in their order
 }
 
 // plantedStep is the kernel that is needed as it is.
@@ -30,14 +30,20 @@ type plantedStep struct {
 	Nats   files.Number `json:"nats"` // its evidence
 }
 
-// trainedStep is what a search of a kernel's hyperparameters came to.
+// trainedStep is what a search of the hyperparameters of some kernels came to, all or none of them, for they
+// learn from each other; or one that has been climbed since.
 type trainedStep struct {
+	Kernels []trainedKernel `json:"kernels"`
+	CPU     files.Number    `json:"cpu"` // s, since the step before it
+}
+
+// trainedKernel is one of them.
+type trainedKernel struct {
 	Kernel  string         `json:"kernel"`
 	Nats    files.Number   `json:"nats"`
 	Volume  files.Number   `json:"volume"`
 	Free    []files.Number `json:"free"`
 	Climbed bool           `json:"climbed"`
-	CPU     files.Number   `json:"cpu"` // s, since the step before it
 }
 
 // What a step is of.
@@ -78,28 +84,24 @@ func (c *course) read(step string, value []byte) error {
 	case stepGrown:
 		return json.Unmarshal(value, &c.grown)
 	case stepTrained:
-		var k trainedStep
-		err := json.Unmarshal(value, &k)
-		c.trained = append(c.trained, k)
+		var s trainedStep
+		err := json.Unmarshal(value, &s)
+		c.trained = append(c.trained, s)
 		return err
 	}
 	return fmt.Errorf("a step %q is not known", step)
 }
 
-// add keeps steps of a kind, all or none.
-func (c *course) add(step string, values ...any) error {
-	if c.table == nil || len(values) == 0 {
+// add keeps a step.
+func (c *course) add(step string, value any) error {
+	if c.table == nil {
 		return nil
 	}
-	rows := make([][]string, len(values))
-	for i, v := range values {
-		text, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
-		rows[i] = []string{step, string(text)}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
 	}
-	return c.table.Write(rows)
+	return c.table.Write([][]string{{step, string(text)}})
 }
 
 func (c *course) close() error {
@@ -112,15 +114,17 @@ func (c *course) close() error {
 // recall makes known what had been trained.
 func (t *planting) recall() error {
 	for _, s := range t.course.trained {
-		e, err := kernelspace.Parse(s.Kernel)
-		if err != nil {
-			return fmt.Errorf("%s: %w", courseName(t.seed), err)
+		for _, was := range s.Kernels {
+			e, err := kernelspace.Parse(was.Kernel)
+			if err != nil {
+				return fmt.Errorf("%s: %w", courseName(t.seed), err)
+			}
+			k := &trained{id: was.Kernel, expr: e.Canonical(), nats: float64(was.Nats), volume: float64(was.Volume), climbed: was.Climbed}
+			for _, v := range was.Free {
+				k.free = append(k.free, float64(v))
+			}
+			t.trained[k.id] = k
 		}
-		k := &trained{id: s.Kernel, expr: e.Canonical(), nats: float64(s.Nats), volume: float64(s.Volume), climbed: s.Climbed}
-		for _, v := range s.Free {
-			k.free = append(k.free, float64(v))
-		}
-		t.trained[k.id] = k
 		t.cpu += float64(s.CPU)
 	}
 	return nil
@@ -131,16 +135,13 @@ func (t *planting) keep(kernels ...*trained) error {
 	now := cpuSeconds()
 	spent := now - t.since
 	t.cpu, t.since = t.cpu+spent, now
-	steps := make([]any, len(kernels))
-	for i, k := range kernels {
-		s := trainedStep{Kernel: k.id, Nats: files.Number(k.nats), Volume: files.Number(k.volume), Climbed: k.climbed}
+	step := trainedStep{CPU: files.Number(spent)}
+	for _, k := range kernels {
+		is := trainedKernel{Kernel: k.id, Nats: files.Number(k.nats), Volume: files.Number(k.volume), Climbed: k.climbed}
 		for _, v := range k.free {
-			s.Free = append(s.Free, files.Number(v))
+			is.Free = append(is.Free, files.Number(v))
 		}
-		if i == len(kernels)-1 {
-			s.CPU = files.Number(spent)
-		}
-		steps[i] = s
+		step.Kernels = append(step.Kernels, is)
 	}
-	return t.course.add(stepTrained, steps...)
+	return t.course.add(stepTrained, step)
 }
