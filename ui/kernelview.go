@@ -382,6 +382,8 @@ func sourceText(source string) string {
 		return "its solution, made rougher"
 	case "wrapped":
 		return "a period as long as the data"
+	case "folded":
+		return "details that repeat"
 	case "scanned":
 		return "a period of few cycles"
 	case "left":

@@ -24,6 +24,9 @@ const (
 	draftSteps      = 12    // further ones for the third that did best
 	thoroughTimes   = 2     // as many starts, of few rows
 	thoroughBest    = 3     // drafts that are followed on all rows in a thorough search
+	scannedBest     = 6     // where kernels and rows are few, and
+	scannedVariants = 3     // of each kind of variant there
+	runnerUpNats    = 12.0  // nats that a second solution may be behind the best there
 	stageSteps      = 12    // iterations on all rows before a start must look promising
 	promising       = 40.0  // nats that a start may be behind then
 	transplantSlack = 30.0  // nats that a transplant may be behind the present solution
@@ -110,7 +113,16 @@ func (u *unit) search(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := u.recur(ctx, onRows, plain); err != nil {
+	vary := func() error {
+		if err := u.recur(ctx, onRows, plain); err != nil {
+			return err
+		}
+		return u.fold(ctx, onRows, screened.boundValue(screen, u.order.Screen.YY, u.stop))
+	}
+	if err := vary(); err != nil {
+		return err
+	}
+	if err := u.second(vary); err != nil {
 		return err
 	}
 	for i := range u.outcomes {
@@ -221,10 +233,69 @@ func (u *unit) roughen(ctx context.Context, onRows, plain objective) error {
 // scan tries, in a thorough search of few kernels on few rows, periods of few cycles, by
 // what they are worth on the rows of the screen.
 func (u *unit) scan(ctx context.Context, onRows, onScreen objective) error {
-	if !u.thorough() || u.total > u.settings.AllRows || len(u.models) > fewLive {
+	if !u.scanned() {
 		return nil
 	}
-	return u.variants(ctx, onRows, onScreen, math.NaN(), 1, "scanned", nil, u.drawer.Scan)
+	return u.variants(ctx, onRows, onScreen, math.NaN(), scannedVariants, "scanned", nil, u.drawer.Scan)
+}
+
+// fold tries whether the functions of the present solutions repeat, as they are, by what that is worth on the rows
+// of the screen with more noise.
+func (u *unit) fold(ctx context.Context, onRows, onScreen objective) error {
+	if !u.scanned() {
+		return nil
+	}
+	return u.variants(ctx, onRows, onScreen, math.NaN(), scannedVariants, "folded", nil, u.drawer.Fold)
+}
+
+// second has done of the second best solutions what has been done of the best, which need not lead as far: where many
+// values are worth their time, and of kernels that have one that is not much worse.
+func (u *unit) second(vary func() error) error {
+	if !u.scanned() {
+		return nil
+	}
+	first, any := make([]solution, len(u.outcomes)), false
+	for i := range u.outcomes {
+		f := &u.outcomes[i]
+		first[i], f.Best = f.Best, u.runnerUp(i)
+		any = any || f.Best.X != nil
+	}
+	var err error
+	if any {
+		err = vary()
+	}
+	for i := range u.outcomes {
+		if f := &u.outcomes[i]; first[i].X != nil && first[i].Value >= f.value() {
+			f.Best = first[i]
+		}
+	}
+	return err
+}
+
+// runnerUp is the second best solution that is known of a member, if it is another and within runnerUpNats.
+func (u *unit) runnerUp(i int) (second solution) {
+	f := &u.outcomes[i]
+	if f.Best.X == nil {
+		return second
+	}
+	strides := u.strides(u.model(i).program, f.Best.X)
+	for _, m := range f.Modes {
+		if m.Stale || m.Value < f.Best.Value-runnerUpNats || second.X != nil && m.Value <= second.Value {
+			continue
+		}
+		for a, v := range m.X {
+			if math.Abs(v-f.Best.X[a]) > oneMode*strides[a] {
+				second = m
+				break
+			}
+		}
+	}
+	return second
+}
+
+// scanned reports whether many values are worth their time: in a thorough search of few kernels on few rows.
+func (u *unit) scanned() bool {
+	return u.thorough() && u.total <= u.settings.AllRows && len(u.models) <= fewLive
 }
 
 // recur tries, in a thorough search, variants of the present solutions, of few rows with
@@ -256,11 +327,17 @@ func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 		}
 	}
 	if few && !u.thorough() && !u.settings.light(u.total, u.drawer.Inducing) {
-		foremost := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(ctx, p, x, 2) }
+		foremost := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(ctx, p, x, 2, false) }
 		return u.variants(ctx, onRows, plain, transplantSlack, 1, "left", nil, foremost)
 	}
-	all := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(ctx, p, x, leftPeriods) }
-	return u.variants(ctx, onRows, plain, variantSlack, 1, "left", nil, all)
+	most = 1
+	if u.scanned() {
+		most = scannedVariants
+	}
+	all := func(p *kernelspace.Program, x []float64) [][]float64 {
+		return u.drawer.Left(ctx, p, x, leftPeriods, u.scanned())
+	}
+	return u.variants(ctx, onRows, plain, variantSlack, most, "left", nil, all)
 }
 
 // bring tries whether columns along which kernels have become flat are of use after all, one
@@ -492,6 +569,9 @@ func (u *unit) polish(ctx context.Context, drafts [][]draft, onRows objective) e
 	follow := 1
 	if u.thorough() {
 		follow = thoroughBest
+	}
+	if u.scanned() {
+		follow = scannedBest
 	}
 	for place := range follow {
 		sub, runs := ascents(drafts, place)

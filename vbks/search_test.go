@@ -145,3 +145,114 @@ func TestColumnsComeBack(t *testing.T) {
 		}
 	}
 }
+
+// Details that repeat are found from a solution that has them as details of nothing in particular: no small
+// step leads there, none of them stands out as a sinusoid, and no fresh start is made.
+func TestDetailsRepeat(t *testing.T) {
+	const n, span, cycles, noise = 240, 10.0, 3.137, 0.05
+	found := 0
+	for seed := range uint64(4) {
+		rng := rand.New(rand.NewPCG(seed, 21))
+		detail := make([]float64, 12)
+		for i := range detail {
+			detail[i] = rng.NormFloat64()
+		}
+		d := Training{Dim: 1, X: make([]float64, n), Y: make([]float64, n)}
+		for i := range n {
+			x := span * (rng.Float64() - 0.5)
+			d.X[i] = x
+			_, turn := math.Modf(cycles*x/span + cycles)
+			for j, v := range detail { // bumps, a twelfth of a period apart
+				away := math.Abs(turn - float64(j)/float64(len(detail)))
+				away = min(away, 1-away)
+				d.Y[i] += v * math.Exp(-0.5*math.Pow(away*float64(len(detail)), 2))
+			}
+			d.Y[i] += noise * rng.NormFloat64()
+		}
+		s := quickSettings("collapsed")
+		s.Inducing, s.EvaluateEvery, s.Steps, s.Starts, s.AllRows = 60, 1, 40, 1, n
+		tr := trainerOn(t, 1, nil, d, s, "PER+SE")
+		train(t, tr)
+		k := tr.kernels[0]
+		raw := make([]float64, len(k.program.Params))
+		for j, p := range k.program.Params {
+			raw[j] = map[string]float64{"PER.variance": 1e-6, "PER.lengthscale": 1, "PER.period": 1, "SE.variance": 1,
+				"SE.lengthscale": span / cycles / float64(len(detail))}[p.Base+"."+p.Name]
+		}
+		k.state.Free = params.Free(k.program, raw, 2*noise*noise, tr.floor)
+		tr.settings.Starts = 0
+		must.OK(t, tr.Reoptimize(Change{Rounds: 1}))
+		next(t, tr)
+		k = tr.kernels[0]
+		raw, _ = params.Raw(k.program, k.state.Free, tr.floor)
+		in := params.Leaves(k.program)[0]
+		period := raw[in.Off+1+in.NumScale]
+		if off := period * cycles / span; math.Abs(off-1) < 0.01 || math.Abs(off-2) < 0.01 {
+			found++
+		}
+		t.Logf("a period of %.4g, from %q", period, k.source)
+	}
+	if found < 4 {
+		t.Errorf("of 4 periods %d are found", found)
+	}
+}
+
+// The second best solutions that are others, and not much worse, are gone on from like the best, which stay
+// what they are unless that leads to better ones.
+func TestSecondSolutions(t *testing.T) {
+	const n = 60
+	rng := rand.New(rand.NewPCG(2, 9))
+	d := Training{Dim: 1, X: make([]float64, n), Y: make([]float64, n)}
+	for i := range n {
+		d.X[i], d.Y[i] = rng.NormFloat64(), rng.NormFloat64()
+	}
+	s := quickSettings("collapsed")
+	s.AllRows = n
+	tr := trainerOn(t, 1, nil, d, s, "SE", "RQ", "SE+LIN")
+	must.OK(t, tr.prepareSearch())
+	tasks := make([]task, len(tr.kernels))
+	at := func(kernel int, shift float64) []float64 {
+		x := make([]float64, len(tr.kernels[kernel].program.Free)+1)
+		x[0] = shift
+		return x
+	}
+	for i := range tasks {
+		best := solution{X: at(i, 0), Value: 10, Source: "fresh"}
+		tasks[i] = task{Kernel: i, Known: outcome{Factor: 1, Best: best, Modes: []solution{
+			{X: at(i, 1e-6), Value: 9.9}, {X: at(i, 7), Value: 9, Stale: true}, {X: at(i, -5), Value: 8 - runnerUpNats - float64(i%2)},
+		}}}
+	}
+	for _, i := range []int{0, 1} {
+		tasks[i].Known.Modes = append(tasks[i].Known.Modes, solution{X: at(i, 5), Value: 3}, solution{X: at(i, 6), Value: 4})
+	}
+	for _, thorough := range []bool{false, true} {
+		u := newUnit(t.Context(), tr.site(), &order{Phase: phaseSearch, Rows: n, Thorough: thorough}, tr.workers[0], tasks)
+		for i := range u.outcomes {
+			u.outcomes[i] = tasks[i].Known
+		}
+		var had []solution
+		must.OK(t, u.second(func() error {
+			for i := range u.outcomes {
+				had = append(had, u.outcomes[i].Best)
+			}
+			u.outcomes[0].offer(&ascent{x: at(0, 8), value: 11}, "varied")
+			u.outcomes[1].offer(&ascent{x: at(1, 8), value: 9.5}, "varied")
+			return nil
+		}))
+		if !thorough {
+			if had != nil {
+				t.Error("done where the search is not thorough")
+			}
+			continue
+		}
+		if len(had) != 3 || had[0].Value != 4 || had[1].Value != 4 || had[2].X != nil {
+			t.Fatalf("gone on from %+v", had)
+		}
+		for i, want := range []solution{{X: at(0, 8), Value: 11, Source: "varied"}, {X: at(1, 0), Value: 10, Source: "fresh"},
+			{X: at(2, 0), Value: 10, Source: "fresh"}} {
+			if got := u.outcomes[i].Best; got.Value != want.Value || got.Source != want.Source || !slices.Equal(got.X, want.X) {
+				t.Errorf("kernel %d ends at %+v, want %+v", i, got, want)
+			}
+		}
+	}
+}

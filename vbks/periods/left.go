@@ -30,6 +30,7 @@ const (
 	// greatest gain is above z with probability F√z exp(−z) or so, times a constant about 1 (Baluev 2008, MNRAS 385).
 	leftSafety = 5
 	leftStream = 0x6c656674
+	faintGain  = 2 // nats, where any will do
 )
 
 // Left finds sinusoids in what a Gaussian process of covariance K̂ = k(X,X) + σ_n²I
@@ -46,9 +47,9 @@ const (
 // those (see combs).
 //
 // The greatest are returned first, at most so many, each further from the others than the range of
-// x resolves; none where K̂ cannot be factorised, fewer than 12 inputs differ, or the
-// context has ended.
-func Left(ctx context.Context, x, y []float64, cov *mat.SymDense, most int, seed uint64) []Sinusoid {
+// x resolves; with faint also those that chance makes in series without any. None where K̂ cannot be
+// factorised, fewer than 12 inputs differ, or the context has ended.
+func Left(ctx context.Context, x, y []float64, cov *mat.SymDense, most int, faint bool, seed uint64) []Sinusoid {
 	s, ok := sampleOf(x)
 	if !ok || s.distinct < fewestInputs {
 		return nil
@@ -64,7 +65,7 @@ func Left(ctx context.Context, x, y []float64, cov *mat.SymDense, most int, seed
 	var root mat.TriDense
 	chol.UTo(&root) // K̂ = UᵀU, so that U⁻¹z has covariance K̂⁻¹
 	u := root.RawTriangular()
-	return weighedDown(ctx, x, s, alpha.RawVector().Data, most, seed, func(z []float64) {
+	return weighedDown(ctx, x, s, alpha.RawVector().Data, most, faint, seed, func(z []float64) {
 		blas64.Trsv(blas.NoTrans, u, blas64.Vector{N: len(z), Data: z, Inc: 1})
 	})
 }
@@ -79,13 +80,13 @@ func Repeating(ctx context.Context, x, r []float64, most int, seed uint64) []Sin
 	}
 	alpha := slices.Clone(r)
 	floats.Scale(1/square, alpha)
-	return weighedDown(ctx, x, s, alpha, most, seed, func(z []float64) { floats.Scale(1/math.Sqrt(square), z) })
+	return weighedDown(ctx, x, s, alpha, most, false, seed, func(z []float64) { floats.Scale(1/math.Sqrt(square), z) })
 }
 
 // weighedDown does what Left says with K̂⁻¹y and what makes draws of N(0, K̂⁻¹) of
 // independent ones.
 func weighedDown(
-	ctx context.Context, x []float64, s sampling, alpha []float64, most int, seed uint64, colour func(z []float64),
+	ctx context.Context, x []float64, s sampling, alpha []float64, most int, faint bool, seed uint64, colour func(z []float64),
 ) []Sinusoid {
 	n := len(x)
 	f := newFrequencies(x, s)
@@ -104,6 +105,9 @@ func weighedDown(
 	}
 	var all []Sinusoid
 	least := math.Log(float64(f.k)/oversampling) + leftSafety
+	if faint {
+		least = faintGain
+	}
 	for weight := range 2 {
 		power := func(w []float64) []float64 {
 			weighed := make([]float64, n)

@@ -80,7 +80,10 @@ func TestStartsAgreeWithWhatIsKnown(t *testing.T) {
 			for _, y := range g.Wrap(p, x) {
 				look("wrapped", k, y)
 			}
-			for _, y := range g.Left(t.Context(), p, x, 4) {
+			for _, y := range g.Fold(p, x) {
+				look("folded", k, y)
+			}
+			for _, y := range g.Left(t.Context(), p, x, 4, false) {
 				look("left", k, y)
 			}
 			raw, noise := params.Raw(p, x, g.Floor)

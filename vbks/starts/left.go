@@ -30,7 +30,7 @@ const (
 // solution leaves in the data: beside a rough function, or a large one, a period
 // stands out of nothing else, for each of so many at most. There are none for kernels without PER,
 // and none of use where the context has ended.
-func (w *Drawer) Left(ctx context.Context, p *kernelspace.Program, x []float64, most int) (out [][]float64) {
+func (w *Drawer) Left(ctx context.Context, p *kernelspace.Program, x []float64, most int, faint bool) (out [][]float64) {
 	if len(w.y) > shapedRows {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (w *Drawer) Left(ctx context.Context, p *kernelspace.Program, x []float64, 
 	all, noise := params.Raw(whole, x, w.floor)
 	p = p.Own()
 	raw, t := all[:len(p.Params)], params.Tree(p)
-	found := map[int][]periods.Sinusoid{} // by column
+	found := map[columnLeft][]periods.Sinusoid{}
 	var rows []int
 	var cov *mat.SymDense
 	for i, in := range params.Leaves(p) {
@@ -56,15 +56,17 @@ func (w *Drawer) Left(ctx context.Context, p *kernelspace.Program, x []float64, 
 		if ctx.Err() != nil {
 			return nil
 		}
-		if _, done := found[c]; !done {
+		part := summand(t, i)
+		idle := faint && w.idle(p, part, raw, noise)
+		key := columnLeft{c, idle}
+		if _, done := found[key]; !done {
 			column, y := make([]float64, len(rows)), make([]float64, len(rows))
 			for j, r := range rows {
 				column[j], y[j] = w.x[r*w.dim+c], w.y[r]
 			}
-			found[c] = periods.Left(ctx, column, y, cov, most, w.seed)
+			found[key] = periods.Left(ctx, column, y, cov, most, idle, w.seed)
 		}
-		part := summand(t, i)
-		for _, s := range found[c] {
+		for _, s := range found[key] {
 			if known.How == kernelspace.Bounded && !within(known, s.Period) {
 				continue
 			}
@@ -79,6 +81,11 @@ func (w *Drawer) Left(ctx context.Context, p *kernelspace.Program, x []float64, 
 				edit(v)
 				params.Settle(p, v)
 				out = append(out, params.Free(p, v, noise, w.floor))
+			}
+			if idle { // the others would have its amplitude
+				emit(1.5, func(v []float64) { w.shrink(p, part, v, 3*s.Square) })
+				emit(6, func(v []float64) { w.shrink(p, part, v, 36*s.Square) })
+				continue
 			}
 			// In the place of what PER was; as small as it was found; and beside what PER
 			// was, if that was flat. Of many harmonics each as long as to make so many.
@@ -120,6 +127,12 @@ func (w *Drawer) sidebands(p *kernelspace.Program, raw []float64, part *params.T
 		}
 	}
 	return out
+}
+
+// columnLeft is what the periods that are left belong to: those of a summand that explains nothing may be faint.
+type columnLeft struct {
+	column int
+	faint  bool
 }
 
 // summand is the largest term below all sums that a leaf is in.

@@ -1,6 +1,7 @@
 package starts
 
 import (
+	"math"
 	"slices"
 
 	"example.com/kestrel/kernelspace"
@@ -19,7 +20,8 @@ const (
 
 // Scan makes starts from a solution in each of which a leaf PER has another period of
 // few cycles: with all else as it was; smooth or sharp, with what it is multiplied by long; and
-// with the other summands rough besides, which the leaf itself may have been.
+// with the other summands rough besides, which the leaf itself may have been. What is near the period that there is
+// is not tried with all else as it was.
 func (w *Drawer) Scan(p *kernelspace.Program, x []float64) (out [][]float64) {
 	whole, noise := params.Raw(p, x, w.floor)
 	p = p.Own()
@@ -65,7 +67,10 @@ func (w *Drawer) Scan(p *kernelspace.Program, x []float64) (out [][]float64) {
 			if known.How == kernelspace.Bounded && !within(known, span/cycles) {
 				continue
 			}
-			for _, v := range from {
+			for j, v := range from {
+				if had := span / raw[in.Off+1+in.NumScale]; j == 0 && math.Abs(cycles-had) < cycleStep {
+					continue
+				}
 				v = slices.Clone(v)
 				for d := range in.NumPeriod {
 					v[in.Off+1+in.NumScale+d] = span / cycles
@@ -76,4 +81,11 @@ func (w *Drawer) Scan(p *kernelspace.Program, x []float64) (out [][]float64) {
 		}
 	}
 	return out
+}
+
+// share is how much of the variance a term has.
+func (w *Drawer) share(p *kernelspace.Program, part *params.Term, raw []float64) float64 {
+	without := slices.Clone(raw)
+	part.Amplify(without, 0)
+	return w.meanDiag(p, raw) - w.meanDiag(p, without)
 }

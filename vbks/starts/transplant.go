@@ -184,11 +184,7 @@ func enclosing(t *params.Term, part []int) (parent, arg *params.Term) {
 
 // shrink scales the contribution of one summand to the given mean of k(x,x).
 func (w *Drawer) shrink(p *kernelspace.Program, part *params.Term, raw []float64, target float64) {
-	whole := w.meanDiag(p, raw)
-	without := slices.Clone(raw)
-	part.Amplify(without, 0)
-	share := whole - w.meanDiag(p, without)
-	if share > 0 {
+	if share := w.share(p, part, raw); share > 0 {
 		part.Amplify(raw, target/share)
 	}
 }
