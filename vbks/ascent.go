@@ -427,3 +427,116 @@ func (t *Trainer) Climb(ctx context.Context, id string, from [][]float64, steps 
 	}
 	return out, nil
 }
+
+// climb runs ascents; with 0 steps it only values the starts.
+func (u *unit) climb(ctx context.Context, sub []int, runs []*ascent, steps int, obj objective) error {
+	if len(sub) == 0 {
+		return nil
+	}
+	if steps > 0 {
+		for j, a := range runs {
+			a.scale = u.strides(u.model(sub[j]).program, a.start)
+		}
+		if err := ascend(ctx, u.gate, sub, runs, steps, obj); err != nil {
+			return err
+		}
+		for j, a := range runs {
+			u.breaks(sub[j], a, a.start)
+		}
+		return nil
+	}
+	return value(sub, runs, obj)
+}
+
+// breaks marks member i failed if a mistake of the program ended its ascent; free
+// is where that began.
+func (u *unit) breaks(i int, a *ascent, free []float64) {
+	f := &u.outcomes[i]
+	if a.broken == nil || f.Failure != "" {
+		return
+	}
+	f.Failure = fmt.Sprintf("%v, optimising from %s", a.broken, u.formatParams(u.model(i), free))
+	f.Mistake = a.broken
+}
+
+// staged runs ascents on all rows, giving up after a few iterations those that
+// are far behind their kernel's best.
+func (u *unit) staged(ctx context.Context, sub []int, runs []*ascent, obj objective) error {
+	for j, a := range runs {
+		a.against(&u.outcomes[sub[j]].Best)
+	}
+	if err := u.climb(ctx, sub, runs, min(stageSteps, u.settings.Steps), obj); err != nil {
+		return err
+	}
+	var again []int
+	var rest []*ascent
+	for j, a := range runs {
+		if a.x != nil && !a.hopeless() && a.value > u.outcomes[sub[j]].value()-promising {
+			a.start = a.x
+			again, rest = append(again, sub[j]), append(rest, a)
+		}
+	}
+	if u.settings.Steps <= stageSteps {
+		return nil
+	}
+	return u.climb(ctx, again, rest, u.settings.Steps-stageSteps, obj)
+}
+
+// value evaluates the bound at the starts, without gradients.
+func value(sub []int, runs []*ascent, obj objective) error {
+	xs := make([][]float64, len(sub))
+	for i, a := range runs {
+		xs[i] = a.start
+	}
+	if err := obj.eval(sub, xs); err != nil {
+		return err
+	}
+	for i, k := range sub {
+		v, ok, err := obj.result(k, nil)
+		if err != nil {
+			return err
+		}
+		runs[i].evals++
+		if ok {
+			runs[i].x, runs[i].value = slices.Clone(xs[i]), v
+		}
+	}
+	return nil
+}
+
+// foremost values trials, some for each member, and returns so many of each member, those with the greatest values,
+// the best first.
+func foremost(trials [][]*ascent, plain objective, most int, stop stopped) ([][]*ascent, error) {
+	best := make([][]*ascent, len(trials))
+	for j, some := 0, true; some; j++ {
+		var sub []int
+		var runs []*ascent
+		for i := range trials {
+			if j < len(trials[i]) {
+				sub, runs = append(sub, i), append(runs, trials[i][j])
+			}
+		}
+		if some = len(sub) > 0; !some {
+			break
+		}
+		if err := stop(); err != nil {
+			return nil, err
+		}
+		if err := value(sub, runs, plain); err != nil {
+			return nil, err
+		}
+		for k, i := range sub {
+			a := runs[k]
+			if a.x == nil {
+				continue
+			}
+			at := len(best[i])
+			for at > 0 && a.value > best[i][at-1].value {
+				at--
+			}
+			best[i] = slices.Insert(best[i], at, a)
+			best[i] = best[i][:min(most, len(best[i]))]
+		}
+	}
+	return best, nil
+}

@@ -113,16 +113,22 @@ func (u *unit) search(ctx context.Context) error {
 			return err
 		}
 	}
-	vary := func() error {
+	fold := func() error { return u.fold(ctx, onRows, screened.boundValue(screen, u.order.Screen.YY, u.stop)) }
+	if err := u.recur(ctx, onRows, plain); err != nil {
+		return err
+	}
+	if err := u.left(ctx, onRows, plain); err != nil {
+		return err
+	}
+	if err := fold(); err != nil {
+		return err
+	}
+	if err := u.second(func() error {
 		if err := u.recur(ctx, onRows, plain); err != nil {
 			return err
 		}
-		return u.fold(ctx, onRows, screened.boundValue(screen, u.order.Screen.YY, u.stop))
-	}
-	if err := vary(); err != nil {
-		return err
-	}
-	if err := u.second(vary); err != nil {
+		return fold()
+	}); err != nil {
 		return err
 	}
 	for i := range u.outcomes {
@@ -248,7 +254,7 @@ func (u *unit) fold(ctx context.Context, onRows, onScreen objective) error {
 	return u.variants(ctx, onRows, onScreen, math.NaN(), scannedVariants, "folded", nil, u.drawer.Fold)
 }
 
-// second has done of the second best solutions what has been done of the best, which need not lead as far: where many
+// second has variants made of the second best solutions, too, since the best need not lead as far: where many
 // values are worth their time, and of kernels that have one that is not much worse.
 func (u *unit) second(vary func() error) error {
 	if !u.scanned() {
@@ -299,9 +305,8 @@ func (u *unit) scanned() bool {
 }
 
 // recur tries, in a thorough search, variants of the present solutions, of few rows with
-// periods as long as the data, too, and periods that these leave in the data; of few rows also
-// where solutions are only taken up with more inducing inputs, which may be the first to resolve
-// one. Where bounds cost much that is two only, if one is worth something before it is optimised.
+// periods as long as the data, too; of few rows also where solutions are only taken up with more inducing
+// inputs, which may be the first to resolve one.
 func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 	few := u.order.Thorough && u.optimizer.search().always && u.total <= u.settings.AllRows
 	if !few && !u.thorough() {
@@ -326,11 +331,21 @@ func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// left tries periods that the present solutions leave in the data, where recur tries variants; where bounds cost
+// much, two, if one is worth something before it is optimised.
+func (u *unit) left(ctx context.Context, onRows, plain objective) error {
+	few := u.order.Thorough && u.optimizer.search().always && u.total <= u.settings.AllRows
+	if !few && !u.thorough() {
+		return nil
+	}
 	if few && !u.thorough() && !u.settings.light(u.total, u.drawer.Inducing) {
 		foremost := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(ctx, p, x, 2, false) }
 		return u.variants(ctx, onRows, plain, transplantSlack, 1, "left", nil, foremost)
 	}
-	most = 1
+	most := 1
 	if u.scanned() {
 		most = scannedVariants
 	}
@@ -421,43 +436,6 @@ func (u *unit) variants(ctx context.Context, onRows, plain objective, slack floa
 		}
 	}
 	return nil
-}
-
-// foremost values trials, some for each member, and returns so many of each member, those with the greatest values,
-// the best first.
-func foremost(trials [][]*ascent, plain objective, most int, stop stopped) ([][]*ascent, error) {
-	best := make([][]*ascent, len(trials))
-	for j, some := 0, true; some; j++ {
-		var sub []int
-		var runs []*ascent
-		for i := range trials {
-			if j < len(trials[i]) {
-				sub, runs = append(sub, i), append(runs, trials[i][j])
-			}
-		}
-		if some = len(sub) > 0; !some {
-			break
-		}
-		if err := stop(); err != nil {
-			return nil, err
-		}
-		if err := value(sub, runs, plain); err != nil {
-			return nil, err
-		}
-		for k, i := range sub {
-			a := runs[k]
-			if a.x == nil {
-				continue
-			}
-			at := len(best[i])
-			for at > 0 && a.value > best[i][at-1].value {
-				at--
-			}
-			best[i] = slices.Insert(best[i], at, a)
-			best[i] = best[i][:min(most, len(best[i]))]
-		}
-	}
-	return best, nil
 }
 
 // freshStarts makes the fresh starts of the kernels of a unit, optimised a little on a
@@ -601,80 +579,4 @@ func (u *unit) describeFailure(i int, x []float64) string {
 	}
 	return fmt.Sprintf("%s: k(Z,Z) is not positive definite or the bound is not finite, even with %g times the jitter, e.g. at %s",
 		m.id, u.outcomes[i].Factor, u.formatParams(m, x))
-}
-
-// climb runs ascents; with 0 steps it only values the starts.
-func (u *unit) climb(ctx context.Context, sub []int, runs []*ascent, steps int, obj objective) error {
-	if len(sub) == 0 {
-		return nil
-	}
-	if steps > 0 {
-		for j, a := range runs {
-			a.scale = u.strides(u.model(sub[j]).program, a.start)
-		}
-		if err := ascend(ctx, u.gate, sub, runs, steps, obj); err != nil {
-			return err
-		}
-		for j, a := range runs {
-			u.breaks(sub[j], a, a.start)
-		}
-		return nil
-	}
-	return value(sub, runs, obj)
-}
-
-// breaks marks member i failed if a mistake of the program ended its ascent; free
-// is where that began.
-func (u *unit) breaks(i int, a *ascent, free []float64) {
-	f := &u.outcomes[i]
-	if a.broken == nil || f.Failure != "" {
-		return
-	}
-	f.Failure = fmt.Sprintf("%v, optimising from %s", a.broken, u.formatParams(u.model(i), free))
-	f.Mistake = a.broken
-}
-
-// staged runs ascents on all rows, giving up after a few iterations those that
-// are far behind their kernel's best.
-func (u *unit) staged(ctx context.Context, sub []int, runs []*ascent, obj objective) error {
-	for j, a := range runs {
-		a.against(&u.outcomes[sub[j]].Best)
-	}
-	if err := u.climb(ctx, sub, runs, min(stageSteps, u.settings.Steps), obj); err != nil {
-		return err
-	}
-	var again []int
-	var rest []*ascent
-	for j, a := range runs {
-		if a.x != nil && !a.hopeless() && a.value > u.outcomes[sub[j]].value()-promising {
-			a.start = a.x
-			again, rest = append(again, sub[j]), append(rest, a)
-		}
-	}
-	if u.settings.Steps <= stageSteps {
-		return nil
-	}
-	return u.climb(ctx, again, rest, u.settings.Steps-stageSteps, obj)
-}
-
-// value evaluates the bound at the starts, without gradients.
-func value(sub []int, runs []*ascent, obj objective) error {
-	xs := make([][]float64, len(sub))
-	for i, a := range runs {
-		xs[i] = a.start
-	}
-	if err := obj.eval(sub, xs); err != nil {
-		return err
-	}
-	for i, k := range sub {
-		v, ok, err := obj.result(k, nil)
-		if err != nil {
-			return err
-		}
-		runs[i].evals++
-		if ok {
-			runs[i].x, runs[i].value = slices.Clone(xs[i]), v
-		}
-	}
-	return nil
 }
