@@ -24,8 +24,8 @@ const (
 	draftSteps      = 12    // further ones for the third that did best
 	thoroughTimes   = 2     // as many starts, of few rows
 	thoroughBest    = 3     // drafts that are followed on all rows in a thorough search
-	scannedBest     = 6     // where kernels and rows are few, and
-	scannedVariants = 3     // of each kind of variant there
+	cheapBest       = 6     // where bounds are cheap, and
+	cheapVariants   = 3     // of each kind of variant there
 	runnerUpNats    = 12.0  // nats that a second solution may be behind the best there
 	stageSteps      = 12    // iterations on all rows before a start must look promising
 	promising       = 40.0  // nats that a start may be behind then
@@ -242,7 +242,7 @@ func (u *unit) scan(ctx context.Context, onRows, onScreen objective) error {
 	if !u.scanned() {
 		return nil
 	}
-	return u.variants(ctx, onRows, onScreen, math.NaN(), scannedVariants, "scanned", nil, u.drawer.Scan)
+	return u.variants(ctx, onRows, onScreen, math.NaN(), u.foremost(), "scanned", nil, u.drawer.Scan)
 }
 
 // fold tries whether the functions of the present solutions repeat, as they are, by what that is worth on the rows
@@ -251,13 +251,13 @@ func (u *unit) fold(ctx context.Context, onRows, onScreen objective) error {
 	if !u.scanned() {
 		return nil
 	}
-	return u.variants(ctx, onRows, onScreen, math.NaN(), scannedVariants, "folded", nil, u.drawer.Fold)
+	return u.variants(ctx, onRows, onScreen, math.NaN(), u.foremost(), "folded", nil, u.drawer.Fold)
 }
 
-// second has variants made of the second best solutions, too, since the best need not lead as far: where many
-// values are worth their time, and of kernels that have one that is not much worse.
+// second has variants made of the second best solutions, too, since the best need not lead as far: where bounds are
+// cheap, and of kernels that have one that is not much worse.
 func (u *unit) second(vary func() error) error {
-	if !u.scanned() {
+	if !u.cheap() {
 		return nil
 	}
 	first, any := make([]solution, len(u.outcomes)), false
@@ -298,6 +298,17 @@ func (u *unit) runnerUp(i int) (second solution) {
 	}
 	return second
 }
+
+// foremost is how many variants of a kind are climbed that many values have been asked for.
+func (u *unit) foremost() int {
+	if u.cheap() {
+		return cheapVariants
+	}
+	return 1
+}
+
+// cheap reports whether so are more ascents than one of a kind: where bounds take little besides.
+func (u *unit) cheap() bool { return u.scanned() && u.settings.light(u.total, u.drawer.Inducing) }
 
 // scanned reports whether many values are worth their time: in a thorough search of few kernels on few rows.
 func (u *unit) scanned() bool {
@@ -345,14 +356,10 @@ func (u *unit) left(ctx context.Context, onRows, plain objective) error {
 		foremost := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(ctx, p, x, 2, false) }
 		return u.variants(ctx, onRows, plain, transplantSlack, 1, "left", nil, foremost)
 	}
-	most := 1
-	if u.scanned() {
-		most = scannedVariants
-	}
 	all := func(p *kernelspace.Program, x []float64) [][]float64 {
 		return u.drawer.Left(ctx, p, x, leftPeriods, u.scanned())
 	}
-	return u.variants(ctx, onRows, plain, variantSlack, most, "left", nil, all)
+	return u.variants(ctx, onRows, plain, variantSlack, u.foremost(), "left", nil, all)
 }
 
 // bring tries whether columns along which kernels have become flat are of use after all, one
@@ -548,8 +555,8 @@ func (u *unit) polish(ctx context.Context, drafts [][]draft, onRows objective) e
 	if u.thorough() {
 		follow = thoroughBest
 	}
-	if u.scanned() {
-		follow = scannedBest
+	if u.cheap() {
+		follow = cheapBest
 	}
 	for place := range follow {
 		sub, runs := ascents(drafts, place)

@@ -225,8 +225,14 @@ func TestSecondSolutions(t *testing.T) {
 	for _, i := range []int{0, 1} {
 		tasks[i].Known.Modes = append(tasks[i].Known.Modes, solution{X: at(i, 5), Value: 3}, solution{X: at(i, 6), Value: 4})
 	}
-	for _, thorough := range []bool{false, true} {
-		u := newUnit(t.Context(), tr.site(), &order{Phase: phaseSearch, Rows: n, Thorough: thorough}, tr.workers[0], tasks)
+	for _, c := range []struct{ thorough, cheap bool }{{false, true}, {true, false}, {true, true}} {
+		u := newUnit(t.Context(), tr.site(), &order{Phase: phaseSearch, Rows: n, Thorough: c.thorough}, tr.workers[0], tasks)
+		if u.drawer.Inducing = s.Inducing; !c.cheap {
+			u.drawer.Inducing = 2000
+		}
+		if more := u.foremost() > 1; more != (c.thorough && c.cheap) {
+			t.Errorf("%+v: several variants are climbed: %v", c, more)
+		}
 		for i := range u.outcomes {
 			u.outcomes[i] = tasks[i].Known
 		}
@@ -239,9 +245,9 @@ func TestSecondSolutions(t *testing.T) {
 			u.outcomes[1].offer(&ascent{x: at(1, 8), value: 9.5}, "varied")
 			return nil
 		}))
-		if !thorough {
+		if !c.thorough || !c.cheap {
 			if had != nil {
-				t.Error("done where the search is not thorough")
+				t.Errorf("%+v: second solutions are gone on from", c)
 			}
 			continue
 		}
