@@ -242,7 +242,7 @@ func (u *unit) scan(ctx context.Context, onRows, onScreen objective) error {
 	if !u.scanned() {
 		return nil
 	}
-	return u.variants(ctx, onRows, onScreen, math.NaN(), u.foremost(), "scanned", nil, u.drawer.Scan)
+	return u.variants(ctx, onRows, onScreen, math.NaN(), u.followed(), "scanned", nil, u.drawer.Scan)
 }
 
 // fold tries whether the functions of the present solutions repeat, as they are, by what that is worth on the rows
@@ -251,7 +251,7 @@ func (u *unit) fold(ctx context.Context, onRows, onScreen objective) error {
 	if !u.scanned() {
 		return nil
 	}
-	return u.variants(ctx, onRows, onScreen, math.NaN(), u.foremost(), "folded", nil, u.drawer.Fold)
+	return u.variants(ctx, onRows, onScreen, math.NaN(), u.followed(), "folded", nil, u.drawer.Fold)
 }
 
 // second has variants made of the second best solutions, too, since the best need not lead as far: where bounds are
@@ -299,8 +299,8 @@ func (u *unit) runnerUp(i int) (second solution) {
 	return second
 }
 
-// foremost is how many variants of a kind are climbed that many values have been asked for.
-func (u *unit) foremost() int {
+// followed is how many variants of a kind are climbed, where many are made.
+func (u *unit) followed() int {
 	if u.cheap() {
 		return cheapVariants
 	}
@@ -359,7 +359,7 @@ func (u *unit) left(ctx context.Context, onRows, plain objective) error {
 	all := func(p *kernelspace.Program, x []float64) [][]float64 {
 		return u.drawer.Left(ctx, p, x, leftPeriods, u.scanned())
 	}
-	return u.variants(ctx, onRows, plain, variantSlack, u.foremost(), "left", nil, all)
+	return u.variants(ctx, onRows, plain, variantSlack, u.followed(), "left", nil, all)
 }
 
 // bring tries whether columns along which kernels have become flat are of use after all, one

@@ -230,7 +230,7 @@ func TestSecondSolutions(t *testing.T) {
 		if u.drawer.Inducing = s.Inducing; !c.cheap {
 			u.drawer.Inducing = 2000
 		}
-		if more := u.foremost() > 1; more != (c.thorough && c.cheap) {
+		if more := u.followed() > 1; more != (c.thorough && c.cheap) {
 			t.Errorf("%+v: several variants are climbed: %v", c, more)
 		}
 		for i := range u.outcomes {
