@@ -260,14 +260,14 @@ func (u *unit) second(vary func() error) error {
 	if !u.cheap() {
 		return nil
 	}
-	first, any := make([]solution, len(u.outcomes)), false
+	first, some := make([]solution, len(u.outcomes)), false
 	for i := range u.outcomes {
 		f := &u.outcomes[i]
 		first[i], f.Best = f.Best, u.runnerUp(i)
-		any = any || f.Best.X != nil
+		some = some || f.Best.X != nil
 	}
 	var err error
-	if any {
+	if some {
 		err = vary()
 	}
 	for i := range u.outcomes {
@@ -307,13 +307,13 @@ func (u *unit) followed() int {
 	return 1
 }
 
-// cheap reports whether so are more ascents than one of a kind: where bounds take little besides.
-func (u *unit) cheap() bool { return u.scanned() && u.settings.light(u.total, u.drawer.Inducing) }
-
 // scanned reports whether many values are worth their time: in a thorough search of few kernels on few rows.
 func (u *unit) scanned() bool {
 	return u.thorough() && u.total <= u.settings.AllRows && len(u.models) <= fewLive
 }
+
+// cheap reports whether more ascents than one of a kind are worth theirs: where bounds take little besides.
+func (u *unit) cheap() bool { return u.scanned() && u.settings.light(u.total, u.drawer.Inducing) }
 
 // recur tries, in a thorough search, variants of the present solutions, of few rows with
 // periods as long as the data, too; of few rows also where solutions are only taken up with more inducing
