@@ -319,7 +319,7 @@ func (u *unit) cheap() bool { return u.scanned() && u.settings.light(u.total, u.
 // periods as long as the data, too; of few rows also where solutions are only taken up with more inducing
 // inputs, which may be the first to resolve one.
 func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
-	few := u.order.Thorough && u.optimizer.search().always && u.total <= u.settings.AllRows
+	few := u.fewRows()
 	if !few && !u.thorough() {
 		return nil
 	}
@@ -348,7 +348,7 @@ func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 // left tries periods that the present solutions leave in the data, where recur tries variants; where bounds cost
 // much, two, if one is worth something before it is optimised.
 func (u *unit) left(ctx context.Context, onRows, plain objective) error {
-	few := u.order.Thorough && u.optimizer.search().always && u.total <= u.settings.AllRows
+	few := u.fewRows()
 	if !few && !u.thorough() {
 		return nil
 	}
@@ -360,6 +360,11 @@ func (u *unit) left(ctx context.Context, onRows, plain objective) error {
 		return u.drawer.Left(ctx, p, x, leftPeriods, u.scanned())
 	}
 	return u.variants(ctx, onRows, plain, variantSlack, u.followed(), "left", nil, all)
+}
+
+// fewRows reports whether the search is one on which all depends, of few rows, be it that solutions are only taken up.
+func (u *unit) fewRows() bool {
+	return u.order.Thorough && u.optimizer.search().always && u.total <= u.settings.AllRows
 }
 
 // bring tries whether columns along which kernels have become flat are of use after all, one

@@ -82,10 +82,3 @@ func (w *Drawer) Scan(p *kernelspace.Program, x []float64) (out [][]float64) {
 	}
 	return out
 }
-
-// share is how much of the variance a term has.
-func (w *Drawer) share(p *kernelspace.Program, part *params.Term, raw []float64) float64 {
-	without := slices.Clone(raw)
-	part.Amplify(without, 0)
-	return w.meanDiag(p, raw) - w.meanDiag(p, without)
-}

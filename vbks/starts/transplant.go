@@ -189,6 +189,31 @@ func (w *Drawer) shrink(p *kernelspace.Program, part *params.Term, raw []float64
 	}
 }
 
+// share is how much of the variance a term has.
+func (w *Drawer) share(p *kernelspace.Program, part *params.Term, raw []float64) float64 {
+	without := slices.Clone(raw)
+	part.Amplify(without, 0)
+	return w.meanDiag(p, raw) - w.meanDiag(p, without)
+}
+
+// idleTimes is what idle says: ½(r − log(1+r)) is .8 nats.
+const idleTimes = 3
+
+// idle reports whether a term explains nothing: what varies of its function is at most idleTimes the variance with
+// which all rows together know one number, so that it is worth a nat or less.
+func (w *Drawer) idle(p *kernelspace.Program, part *params.Term, raw []float64, noise float64) bool {
+	without := slices.Clone(raw)
+	part.Amplify(without, 0)
+	varies := 0.0
+	for i, a := range w.sample {
+		varies += p.Eval(raw, a, a, true) - p.Eval(without, a, a, true)
+		for j, b := range w.sample {
+			varies -= (p.Eval(raw, a, b, i == j) - p.Eval(without, a, b, i == j)) / float64(len(w.sample))
+		}
+	}
+	return varies/float64(len(w.sample))*float64(len(w.y)) < idleTimes*noise
+}
+
 // flat reports whether a term can be made nearly constant.
 func flat(t *params.Term) bool {
 	if t.Leaf >= 0 {
