@@ -75,17 +75,17 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// data holds the points column by column, so that the loops over a kernel
-// matrix's columns read contiguous memory.
+// data are points as they were given: nothing is held twice of millions of rows.
 type data struct {
-	cols  [][]float64
+	x     []float64 // rows x dim
+	dim   int
 	y     []float64
 	scale []float64 // a factor for each row; nil: 1
 	rows  int
 }
 
 func (d *data) Rows() int { return d.rows }
-func (d *data) Dim() int  { return len(d.cols) }
+func (d *data) Dim() int  { return d.dim }
 
 // NewData places n rows of dim inputs and n targets (nil for none).
 func (d *Device) NewData(x, y []float64, dim int) (device.Data, error) {
@@ -93,19 +93,7 @@ func (d *Device) NewData(x, y []float64, dim int) (device.Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &data{cols: make([][]float64, dim), y: y, rows: n}
-	if dim == 1 {
-		out.cols[0] = x
-		return out, nil
-	}
-	for c := range out.cols {
-		col := make([]float64, n)
-		for i := range col {
-			col[i] = x[i*dim+c]
-		}
-		out.cols[c] = col
-	}
-	return out, nil
+	return &data{x: x, dim: dim, y: y, rows: n}, nil
 }
 
 // NewScaledData is NewData with a factor for each row, see device.Scaler.

@@ -159,7 +159,7 @@ func (l *lane) Kernel(sub []int, ks device.Kernels, theta device.Array, a, b dev
 	bounds := l.bind(sub, kn, th, p)
 	for i, k := range sub {
 		bounds[i].member = o.member(k)
-		bounds[i].tape = o.record(k, bounds[i].p.slots*p.entries())
+		bounds[i].tape = l.record(o, k, bounds[i].p.slots*p.entries())
 	}
 	if p.large() && l.cores() > 1 {
 		l.cut(p)

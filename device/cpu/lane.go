@@ -13,6 +13,7 @@ type lane struct {
 	gang
 	level   simd.Level
 	tile    tile
+	taped   int // entries of the tapes of all arrays
 	gatherA columns
 	gatherB columns
 	ys      []float64 // gathered targets
@@ -81,6 +82,7 @@ func (l *lane) Free(things ...any) {
 		switch t := t.(type) {
 		case nil:
 		case *array:
+			l.taped -= t.taped
 			*t = array{}
 		case *index:
 			t.rows = nil

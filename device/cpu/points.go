@@ -2,35 +2,46 @@ package cpu
 
 import "example.com/kestrel/device"
 
-// columns are the selected points, one slice per input column.
+// columns are the selected points, one slice per input column, so that the loops over a kernel
+// matrix's columns read contiguous memory.
 type columns struct {
 	cols [][]float64
-	buf  []float64 // of rows that an index selects
+	buf  []float64 // of columns that are not as they were given
 	room []float64 // of columns that were extended
 }
 
-// gather fills c with the points' columns: views of the data where the rows
-// are consecutive, copies where an index selects them.
+// gather fills c with the points' columns: a view of the data where there is one column and
+// the rows are consecutive, else copies.
 func (c *columns) gather(p device.Points) {
 	d, ok := p.Data.(*data)
 	if !ok {
 		panic("cpu: data of another device")
 	}
 	c.cols = c.cols[:0]
+	if p.Index == nil && d.dim == 1 {
+		c.cols = append(c.cols, d.x[p.From:p.To])
+		return
+	}
+	n := p.Len()
+	c.buf = grow(c.buf, n*d.dim)
+	for k := range d.dim {
+		c.cols = append(c.cols, c.buf[k*n:(k+1)*n])
+	}
 	if p.Index == nil {
-		for _, col := range d.cols {
-			c.cols = append(c.cols, col[p.From:p.To])
+		for i := range n {
+			c.put(i, d.x[(p.From+i)*d.dim:][:d.dim])
 		}
 		return
 	}
-	rows := indexRows(p)
-	c.buf = grow(c.buf, len(rows)*len(d.cols))
-	for k, col := range d.cols {
-		dst := c.buf[k*len(rows) : (k+1)*len(rows)]
-		for i, r := range rows {
-			dst[i] = col[r]
-		}
-		c.cols = append(c.cols, dst)
+	for i, r := range indexRows(p) {
+		c.put(i, d.x[int(r)*d.dim:][:d.dim])
+	}
+}
+
+// put writes the inputs of a row into their columns.
+func (c *columns) put(i int, x []float64) {
+	for k, v := range x {
+		c.cols[k][i] = v
 	}
 }
 

@@ -6,10 +6,13 @@ import (
 	"example.com/kestrel/device"
 )
 
-// maxTape is the most that an array's tapes hold, in entries: 4 MiB. A tape that
+// What the tapes of an array hold at most, and all of a lane, in entries: 4 and 32 MiB. A tape that
 // stays in the caches is quicker to read than to compute again, one that does
 // not is slower.
-const maxTape = 4 << 20 / 8
+const (
+	maxTape  = 4 << 20 / 8
+	maxTapes = 32 << 20 / 8
+)
 
 // tape keeps what Kernel computed for a member, tile after tile: the leaves'
 // values and the auxiliaries of their gradients, so that KernelGrad needs no
@@ -23,20 +26,20 @@ type tape struct {
 	buf   []float64
 }
 
-// record returns the buffer for member k, or nil if it would be too large.
-func (a *array) record(k, size int) []float64 {
+// record returns the buffer for member k of an array, or nil if it would be too large.
+func (l *lane) record(a *array, k, size int) []float64 {
 	if a.tapes == nil {
 		a.tapes = make([]tape, a.count)
 	}
 	t := &a.tapes[k]
 	t.ks = nil
 	if cap(t.buf) < size {
-		if a.taped-cap(t.buf)+size > maxTape {
+		more := size - cap(t.buf)
+		if a.taped+more > maxTape || l.taped+more > maxTapes {
 			return nil
 		}
-		a.taped -= cap(t.buf)
 		t.buf = make([]float64, size)
-		a.taped += cap(t.buf)
+		a.taped, l.taped = a.taped+more, l.taped+more
 	}
 	t.buf = t.buf[:size]
 	return t.buf

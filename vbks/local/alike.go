@@ -49,14 +49,18 @@ func (a *alike) variance() float64 { return a.smooth + a.rough }
 // square is r² of two rows.
 func (a *alike) square(x, y []float64) float64 {
 	s := 0.0
-	for d, rate := range a.rate {
-		e := x[d] - y[d]
-		if a.levels[d] && e != 0 {
-			e = 1
-		}
-		s += e * e * rate
+	for d := range a.rate {
+		s += a.along(d, x[d]-y[d])
 	}
 	return s
+}
+
+// along is what two rows are apart in r² that differ by so much in an input.
+func (a *alike) along(d int, e float64) float64 {
+	if a.levels[d] && e != 0 {
+		e = 1
+	}
+	return e * e * a.rate[d]
 }
 
 // pairs are the rows near one that is asked for: of them and of these, row by row below the diagonal,

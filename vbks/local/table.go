@@ -25,7 +25,6 @@ type Table struct {
 	found sync.Once
 	made  alike
 	tree  *tree
-	rest  []float64
 }
 
 const (
@@ -47,9 +46,9 @@ func FitTable(ctx context.Context, x, y []float64, levels []bool, rng *rand.Rand
 	if err := m.level(levels); err != nil {
 		return nil, err
 	}
-	rest := m.residuals()
 	variance := 0.0
-	for _, v := range rest {
+	for i := range n {
+		v := m.rest(i)
 		variance += v * v / float64(n)
 	}
 	if !(variance > 0) {
@@ -61,11 +60,10 @@ func FitTable(ctx context.Context, x, y []float64, levels []bool, rng *rand.Rand
 	for range dim {
 		m.Kernel.Theta = append(m.Kernel.Theta, 0.5*math.Log(float64(dim)))
 	}
-	questions := rng.Perm(n)
-	fit, check := questions[:min(fitted, n/2)], questions[n-min(checked, n/2):]
+	fit, check := questions(n, rng)
 	for range rounds {
 		made := m.Kernel.made()
-		o := newTableObjective(newTree(&made, x, dim), levels, rest, fit, min(learnt, n-1))
+		o := newTableObjective(newTree(&made, x, dim), levels, m.rest, fit, min(learnt, n-1))
 		theta, err := climb(ctx, m.Kernel.Theta, o.value, climbsARound)
 		if err != nil {
 			return nil, err
@@ -76,6 +74,22 @@ func FitTable(ctx context.Context, x, y []float64, levels []bool, rng *rand.Rand
 		return nil, err
 	}
 	return m, ctx.Err()
+}
+
+// questions are rows that a model is fitted to, and others that check it.
+func questions(n int, rng *rand.Rand) (fit, check []int) {
+	all := make([]int32, n)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	rng.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for _, r := range all[:min(fitted, n/2)] {
+		fit = append(fit, int(r))
+	}
+	for _, r := range all[n-min(checked, n/2):] {
+		check = append(check, int(r))
+	}
+	return fit, check
 }
 
 // level finds the mean, by least squares with slopes drawn a little to 0.
@@ -124,14 +138,8 @@ func (m *Table) mean(x []float64) float64 {
 	return v
 }
 
-// residuals are the targets less their means.
-func (m *Table) residuals() []float64 {
-	rest := make([]float64, len(m.Y))
-	for i := range rest {
-		rest[i] = m.Y[i] - m.mean(m.row(i))
-	}
-	return rest
-}
+// rest is the target of a row less its mean.
+func (m *Table) rest(i int) float64 { return m.Y[i] - m.mean(m.row(i)) }
 
 func (m *Table) row(i int) []float64 {
 	dim := len(m.Slopes)
@@ -142,7 +150,7 @@ func (m *Table) row(i int) []float64 {
 func (m *Table) ready() {
 	m.found.Do(func() {
 		m.made = m.Kernel.made()
-		m.tree, m.rest = newTree(&m.made, m.X, len(m.Slopes)), m.residuals()
+		m.tree = newTree(&m.made, m.X, len(m.Slopes))
 	})
 }
 
@@ -176,7 +184,7 @@ func (m *Table) predict(w *given, of *pairs, x []float64, self int32) (p Predict
 	w.near, p.Away = m.tree.nearest(x, m.Near, self, w.near[:0])
 	m.made.at(of, w, len(w.near), func(i int) []float64 { return m.tree.row(w.near[i]) }, x)
 	for i, r := range w.near {
-		w.y[i] = m.rest[r]
+		w.y[i] = m.rest(int(r))
 	}
 	mean, variance, ok := w.condition(m.made.variance(), m.made.noise)
 	p.Mean, p.Variance, p.Noise = mean+m.mean(x), variance, m.made.noise

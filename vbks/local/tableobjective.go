@@ -5,13 +5,13 @@ package local
 type tableObjective struct {
 	levels []bool
 	dim    int
-	y      []float64
-	x      []float64 // rows, N x dim
+	y      func(i int) float64 // of a row
+	x      []float64           // rows, N x dim
 	asked  []int
 	near   [][]int32 // of each row asked for
 }
 
-func newTableObjective(t *tree, levels []bool, y []float64, asked []int, near int) *tableObjective {
+func newTableObjective(t *tree, levels []bool, y func(i int) float64, asked []int, near int) *tableObjective {
 	o := &tableObjective{levels: levels, dim: t.dim, y: y, x: t.x, asked: asked, near: make([][]int32, len(asked))}
 	_ = striped(len(asked), func(_, from, to int) error {
 		for i := from; i < to; i++ {
@@ -40,14 +40,14 @@ func (o *tableObjective) value(theta, grad []float64) (sum float64, err error) {
 			near, self := o.near[i], o.row(o.asked[i])
 			m.at(&p, &w, len(near), func(a int) []float64 { return o.row(int(near[a])) }, self)
 			for a, r := range near {
-				w.y[a] = o.y[r]
+				w.y[a] = o.y(int(r))
 			}
 			mean, v, ok := w.condition(prior, m.noise)
 			if !ok {
 				return errSingular
 			}
 			v += m.noise
-			e := o.y[o.asked[i]] - mean
+			e := o.y(o.asked[i]) - mean
 			sums[s] += logNormal(e, v)
 			w.back(w.k, w.b)
 			w.back(w.y, w.a)
