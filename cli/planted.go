@@ -39,7 +39,7 @@ func newPlanted() *cobra.Command {
 			"no more to try, or " +
 			"they have trained twice as many kernels as growth had tried when its leader came: kernels at random, greedy compositional search " +
 			"(CKS) and Bayesian optimisation with distances between kernels, whose candidates are neighbours of the best and some at random. They " +
-			"have the same evidence of each kernel; hyperparameters are searched on the bound with 256 inducing inputs, or sparse.inducing.\n\n" +
+			"have the same evidence of each kernel; hyperparameters are searched on the bound, with the inducing inputs that growth has.\n\n" +
 			"With --out the rows are also written to study-planted.csv; with the directory of the same study, which may have more --seeds now, " +
 			"it goes on where that was cut, within a data set, too, behind the last kernels that were trained.",
 		Example: "# does it work at all?\nkestrel study planted --rows 200..300 --leaves 3..4 --seeds 1..3\n\n" +

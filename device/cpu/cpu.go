@@ -45,6 +45,7 @@ func New(o Options) *Device {
 	d := &Device{lanes: make([]*lane, n), level: o.Level}
 	for i := range d.lanes {
 		d.lanes[i] = newLane(o.Level, o.Team)
+		d.lanes[i].mostTaped = max(maxTape, maxTapes/n)
 	}
 	return d
 }

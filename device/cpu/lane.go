@@ -13,13 +13,14 @@ type lane struct {
 	gang
 	level   simd.Level
 	tile    tile
-	taped   int // entries of the tapes of all arrays
 	gatherA columns
 	gatherB columns
 	ys      []float64 // gathered targets
 	terms   []float64 // of a sum
 	left    func()    // what Occupy returns
 	work    simd.Workspace
+	// Entries of the tapes of all arrays, and the most that they may have.
+	taped, mostTaped int
 	// Operations in parts.
 	algebra   algebra
 	tiles     tileParts

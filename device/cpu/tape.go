@@ -6,12 +6,12 @@ import (
 	"example.com/kestrel/device"
 )
 
-// What the tapes of an array hold at most, and all of a lane, in entries: 4 and 32 MiB. A tape that
-// stays in the caches is quicker to read than to compute again, one that does
-// not is slower.
+// What the tapes of an array hold at most, and those of all lanes together, in entries: 4 and 256 MiB. To read
+// them takes less than to compute again, unless they push each other out of the caches, but a million rows with
+// few inducing inputs would have more than a gigabyte.
 const (
 	maxTape  = 4 << 20 / 8
-	maxTapes = 32 << 20 / 8
+	maxTapes = 256 << 20 / 8
 )
 
 // tape keeps what Kernel computed for a member, tile after tile: the leaves'
@@ -35,7 +35,7 @@ func (l *lane) record(a *array, k, size int) []float64 {
 	t.ks = nil
 	if cap(t.buf) < size {
 		more := size - cap(t.buf)
-		if a.taped+more > maxTape || l.taped+more > maxTapes {
+		if a.taped+more > maxTape || l.taped+more > l.mostTaped {
 			return nil
 		}
 		t.buf = make([]float64, size)

@@ -25,8 +25,8 @@ import (
 // that begins with the bases. It has found the kernel where its leader is the planted one, or is within a
 // nat of it or above; the planted one is climbed from what the data were drawn with. The others see all
 // rows at once and have a kernel's hyperparameters searched on the bound, with the program's
-// starts, beside the best that they have, whose solution may be handed on. Its evidence is there
-// for them, and the first kernel of theirs that is as good counts, whether they would have
+// starts and the inducing inputs that growth has, fewer of which would keep rough functions from them, beside the
+// best that they have, whose solution may be handed on. Its evidence is there for them, and the first kernel of theirs that is as good counts, whether they would have
 // stopped there or not:
 //
 //	random   kernels of up to as many leaves, each number as often, without repetition
@@ -48,11 +48,9 @@ type Planted struct {
 }
 
 const (
-	// Others' kernels are trained with so many inducing inputs; what has an evidence within
-	// nearlyNats of the planted kernel's is climbed.
-	rivalInducing = 256
-	nearlyNats    = 10
-	mostPlanted   = 500
+	// What has an evidence within nearlyNats of the planted kernel's is climbed.
+	nearlyNats  = 10
+	mostPlanted = 500
 	// rivalShare is how many kernels others may train for one that growth had tried when its leader
 	// came.
 	rivalShare = 2

@@ -94,6 +94,39 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
+// A function that few inducing inputs do not resolve costs no kernel of another search its evidence: what it is
+// searched to is its mode.
+func TestRivalsResolveRoughFunctions(t *testing.T) {
+	thorough.Unraced(t)
+	p, err := NewPlanted([]string{"SE", "LIN"}, Range{2, 2}, Range{400, 400}, nil)
+	must.OK(t, err)
+	const n, waves = 400, 150
+	rng := random.Stream(1, "rough", 0)
+	e, err := kernelspace.Parse("SE")
+	must.OK(t, err)
+	s := &drawnSet{x: make([]float64, n), y: make([]float64, n), kernel: e}
+	for i := range n {
+		s.x[i] = halfRange * (2*float64(i)/(n-1) - 1)
+		s.y[i] = 0.05 * rng.NormFloat64()
+	}
+	for range 60 {
+		turns, phase := waves*rng.Float64(), rng.Float64()
+		for i := range n {
+			s.y[i] += math.Sin(2*math.Pi*(turns*float64(i)/(n-1)+phase)) / 5
+		}
+	}
+	pl, err := p.plant(t.Context(), s, 1, 1)
+	must.OK(t, err)
+	defer pl.close()
+	found, err := pl.search(t.Context(), []kernelspace.Expr{s.kernel}, nil)
+	must.OK(t, err)
+	before := found[0].nats
+	must.OK(t, pl.climb(t.Context(), found[0]))
+	if !(before > found[0].nats-1) {
+		t.Errorf("SE was searched to %.1f nats, its mode has %.1f", before, found[0].nats)
+	}
+}
+
 // What is known of a data set that was cut anywhere is not made again, and the row is the same.
 func TestPlantedCourse(t *testing.T) {
 	thorough.Unraced(t)

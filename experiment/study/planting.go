@@ -313,9 +313,6 @@ func (t *planting) search(ctx context.Context, kernels []kernelspace.Expr, guess
 	if s.Evidence != "mode" { // volumes are for all of these the same kind
 		s.Evidence = "laplace"
 	}
-	if s.Inducing == 0 {
-		s.Inducing = min(rivalInducing, t.subject.Train.Rows())
-	}
 	dev, err := t.place()
 	if err != nil {
 		return nil, err
