@@ -25,8 +25,9 @@ import (
 // that begins with the bases. It has found the kernel where its leader is the planted one, or is within a
 // nat of it or above; the planted one is climbed from what the data were drawn with. The others see all
 // rows at once and have a kernel's hyperparameters searched on the bound, with the program's
-// starts and the inducing inputs that growth has, fewer of which would keep rough functions from them, beside the
-// best that they have, whose solution may be handed on. Its evidence is there for them, and the first kernel of theirs that is as good counts, whether they would have
+// starts and the inducing inputs that growth has, fewer of which would keep rough functions from
+// them, beside the best that they have, whose solution may be handed on. Its evidence is there
+// for them, and the first kernel of theirs that is as good counts, whether they would have
 // stopped there or not:
 //
 //	random   kernels of up to as many leaves, each number as often, without repetition
