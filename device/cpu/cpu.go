@@ -44,8 +44,7 @@ func New(o Options) *Device {
 	}
 	d := &Device{lanes: make([]*lane, n), level: o.Level}
 	for i := range d.lanes {
-		d.lanes[i] = newLane(o.Level, o.Team)
-		d.lanes[i].mostTaped = max(maxTape, maxTapes/n)
+		d.lanes[i] = newLane(o.Level, o.Team, max(maxTape, maxTapes/n))
 	}
 	return d
 }
@@ -82,19 +81,17 @@ type data struct {
 	dim   int
 	y     []float64
 	scale []float64 // a factor for each row; nil: 1
-	rows  int
 }
 
-func (d *data) Rows() int { return d.rows }
+func (d *data) Rows() int { return len(d.x) / d.dim }
 func (d *data) Dim() int  { return d.dim }
 
 // NewData places n rows of dim inputs and n targets (nil for none).
 func (d *Device) NewData(x, y []float64, dim int) (device.Data, error) {
-	n, err := device.CountRows(x, y, dim)
-	if err != nil {
+	if _, err := device.CountRows(x, y, dim); err != nil {
 		return nil, err
 	}
-	return &data{x: x, dim: dim, y: y, rows: n}, nil
+	return &data{x: x, dim: dim, y: y}, nil
 }
 
 // NewScaledData is NewData with a factor for each row, see device.Scaler.
@@ -104,8 +101,8 @@ func (d *Device) NewScaledData(x, y, scale []float64, dim int) (device.Data, err
 		return nil, err
 	}
 	out := made.(*data)
-	if len(scale) != out.rows {
-		return nil, fmt.Errorf("data: %d factors for %d rows", len(scale), out.rows)
+	if len(scale) != out.Rows() {
+		return nil, fmt.Errorf("data: %d factors for %d rows", len(scale), out.Rows())
 	}
 	for i, a := range scale {
 		if !(a > 0) || math.IsInf(a, 0) {

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"weak"
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/device/cpu/simd"
@@ -19,7 +20,8 @@ type lane struct {
 	terms   []float64 // of a sum
 	left    func()    // what Occupy returns
 	work    simd.Workspace
-	// Entries of the tapes of all arrays, and the most that they may have.
+	// Arrays with tapes, entries of all of these, and the most that they may have.
+	withTapes        []weak.Pointer[array]
 	taped, mostTaped int
 	// Operations in parts.
 	algebra   algebra
@@ -27,8 +29,8 @@ type lane struct {
 	stretched stretches
 }
 
-func newLane(level simd.Level, t *Team) *lane {
-	l := &lane{gang: newGang(t), level: level}
+func newLane(level simd.Level, t *Team, mostTaped int) *lane {
+	l := &lane{gang: newGang(t), level: level, mostTaped: mostTaped}
 	l.left = func() {
 		l.busy = false
 		l.team.leave()
@@ -83,7 +85,6 @@ func (l *lane) Free(things ...any) {
 		switch t := t.(type) {
 		case nil:
 		case *array:
-			l.taped -= t.taped
 			*t = array{}
 		case *index:
 			t.rows = nil

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"slices"
+	"weak"
 
 	"example.com/kestrel/device"
 )
@@ -33,16 +34,32 @@ func (l *lane) record(a *array, k, size int) []float64 {
 	}
 	t := &a.tapes[k]
 	t.ks = nil
-	if cap(t.buf) < size {
-		more := size - cap(t.buf)
-		if a.taped+more > maxTape || l.taped+more > l.mostTaped {
+	if more := size - cap(t.buf); more > 0 {
+		if a.taped+more > maxTape || l.taped+more > l.mostTaped && l.recount()+more > l.mostTaped {
 			return nil
+		}
+		if a.taped == 0 {
+			l.withTapes = append(l.withTapes, weak.Make(a))
 		}
 		t.buf = make([]float64, size)
 		a.taped, l.taped = a.taped+more, l.taped+more
 	}
 	t.buf = t.buf[:size]
 	return t.buf
+}
+
+// recount forgets arrays that nothing refers to any more, most of which nobody frees, and returns
+// what the others have.
+func (l *lane) recount() int {
+	l.taped = 0
+	l.withTapes = slices.DeleteFunc(l.withTapes, func(w weak.Pointer[array]) bool {
+		a := w.Value()
+		if a != nil {
+			l.taped += a.taped
+		}
+		return a == nil || a.taped == 0
+	})
+	return l.taped
 }
 
 func (t *tape) set(ks *kernels, theta []float64, a, b device.Points) {

@@ -1,9 +1,12 @@
 package cpu
 
-import "testing"
+import (
+	"runtime"
+	"testing"
+)
 
-// The tapes of all arrays of a lane have room together, which those that are freed give back and a longer one
-// in the place of a shorter takes only more of.
+// The tapes of all arrays of a lane have room together, which those give back that are freed or that nothing
+// refers to any more, and a longer one in the place of a shorter takes only more of.
 func TestTapesShareRoom(t *testing.T) {
 	l := &lane{mostTaped: 100}
 	a, b := &array{count: 2}, &array{count: 2}
@@ -22,6 +25,11 @@ func TestTapesShareRoom(t *testing.T) {
 	}
 	if got := l.record(b, 0, 20); got != nil || l.taped != 90 {
 		t.Fatalf("another of the array has %d, all have %d", len(got), l.taped)
+	}
+	runtime.KeepAlive(b) // up to here
+	runtime.GC()
+	if got := l.record(&array{count: 1}, 0, 80); len(got) != 80 || l.taped != 80 || len(l.withTapes) != 1 {
+		t.Fatalf("once the array is gone another has %d, all have %d in %d", len(got), l.taped, len(l.withTapes))
 	}
 }
 

@@ -5,8 +5,9 @@
 FOLDER holds NAME.csv (t,y, of which the run has held out the last rows) and the run of its training rows, NAME,
 made with priors so broad that they say little (kernelspace/priorseries.go with {0, 2} throughout, but for periods).
 Of every kernel of a run, weighted by exp(local ELBO/10), each part is measured in sds of the targets and in ranges of
-time, the latter weighted by the share of the variance that it explains, too; printed are weighted medians and half the distance of
-the weighted 16 % and 84 % points of the logarithms: of all runs, then without those of each fold (every FOLDS-th run).
+time, the latter weighted by the share of the variance that it explains, too; printed are weighted medians and half the
+distance of the weighted 16 % and 84 % points of the logarithms: of all runs, then without those of each fold (every
+FOLDS-th run).
 """
 import collections, csv, math, re, sys
 from pathlib import Path

@@ -50,13 +50,13 @@ func (a *alike) variance() float64 { return a.smooth + a.rough }
 func (a *alike) square(x, y []float64) float64 {
 	s := 0.0
 	for d := range a.rate {
-		s += a.along(d, x[d]-y[d])
+		s += a.apart(d, x[d]-y[d])
 	}
 	return s
 }
 
-// along is what two rows are apart in r² that differ by so much in an input.
-func (a *alike) along(d int, e float64) float64 {
+// apart is what two rows are apart in r² that differ by so much in an input.
+func (a *alike) apart(d int, e float64) float64 {
 	if a.levels[d] && e != 0 {
 		e = 1
 	}

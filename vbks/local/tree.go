@@ -56,8 +56,8 @@ func (t *tree) widest(from, to int) (widest int) {
 			v := t.value(r, d)
 			low, high = min(low, v), max(high, v)
 		}
-		if apart := t.of.along(d, high-low); apart > most {
-			widest, most = d, apart
+		if width := t.of.apart(d, high-low); width > most {
+			widest, most = d, width
 		}
 	}
 	return widest
@@ -146,7 +146,7 @@ func (q *query) look(from, to int) {
 	} else {
 		q.look(middle+1, to)
 	}
-	if len(q.rows) == q.most && q.of.along(d, beyond) > q.rows[0].square {
+	if len(q.rows) == q.most && q.of.apart(d, beyond) > q.rows[0].square {
 		return
 	}
 	if beyond < 0 {
