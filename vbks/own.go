@@ -92,7 +92,7 @@ func (g *group) put(z []float64) error {
 // hyperparameters were tuned on. They are taken only where the bound on all of these is
 // higher.
 func (u *unit) ownInputs(ctx context.Context) error {
-	bound, obj, err := u.onTuned()
+	bound, obj, _, err := u.onTuned()
 	if err != nil {
 		return err
 	}

@@ -88,19 +88,20 @@ func (r *round) tune(ctx context.Context, stages []TuningStage) (at []int, err e
 }
 
 // onTuned gives the worker the unit's kernels, on the run's own inducing inputs, and returns
-// their bound on the rows that hyperparameters are tuned on.
-func (u *unit) onTuned() (bound *collapsed, obj objective, err error) {
+// their bound on the rows that hyperparameters are tuned on, with gradients and plain.
+func (u *unit) onTuned() (bound *collapsed, obj, plain objective, err error) {
 	if err := u.load(u.worker.group); err != nil {
-		return nil, obj, err
+		return nil, obj, plain, err
 	}
 	if bound, err = u.worker.ownBound(); err != nil {
-		return nil, obj, err
+		return nil, obj, plain, err
 	}
 	rows, err := u.rows(u.order.Tuned)
 	if err != nil {
-		return nil, obj, err
+		return nil, obj, plain, err
 	}
-	return bound, bound.boundObjective(rows, u.order.Tuned.YY, u.stop), nil
+	yy := u.order.Tuned.YY
+	return bound, bound.boundObjective(rows, yy, u.stop), bound.boundValue(rows, yy, u.stop), nil
 }
 
 // tune takes the hyperparameters of a unit's kernels uphill, from where they
@@ -112,7 +113,7 @@ func (u *unit) onTuned() (bound *collapsed, obj objective, err error) {
 // hyperparameters depend on each other. What it cannot see are columns
 // along which a kernel is flat: the first stage brings them back where they pay.
 func (u *unit) tune(ctx context.Context) error {
-	_, obj, err := u.onTuned()
+	_, obj, plain, err := u.onTuned()
 	if err != nil {
 		return err
 	}
@@ -122,29 +123,40 @@ func (u *unit) tune(ctx context.Context) error {
 		u.outcomes[i].Best.Value = math.Inf(-1)
 	}
 	// What the search has found must prove itself here, where there are more
-	// inducing inputs, against what there was.
-	for _, searched := range []bool{true, false} {
+	// inducing inputs, against what there was. The better of the two goes first: it
+	// mostly stays so, and the other one is soon given up.
+	trials := make([][]*ascent, len(starts))
+	for i := range starts {
+		if u.outcomes[i].Failure != "" {
+			continue
+		}
+		if starts[i].X != nil {
+			trials[i] = append(trials[i], &ascent{start: starts[i].X})
+		}
+		if last := u.tasks[i].Last; last != nil && starts[i].Source != "last" && !u.order.Further {
+			trials[i] = append(trials[i], &ascent{start: last.Free})
+		}
+	}
+	if err := betterFirst(trials, plain, u.stop); err != nil {
+		return err
+	}
+	for j := range 2 {
 		var sub []int
 		var runs []*ascent
-		for i := range starts {
-			a := &ascent{start: starts[i].X}
-			if !searched {
-				last := u.tasks[i].Last
-				if last == nil || starts[i].Source == "last" || u.order.Further {
-					continue
+		for i, both := range trials {
+			if j < len(both) {
+				a := &ascent{start: both[j].start}
+				if j > 0 {
+					a.against(&u.outcomes[i].Best)
 				}
-				a.start = last.Free
-				a.against(&u.outcomes[i].Best)
-			}
-			if u.outcomes[i].Failure == "" && a.start != nil {
 				sub, runs = append(sub, i), append(runs, a)
 			}
 		}
 		if err := u.climb(ctx, sub, runs, u.order.Steps, obj); err != nil {
 			return err
 		}
-		for j, a := range runs {
-			u.outcomes[sub[j]].offer(a, "tuned")
+		for k, a := range runs {
+			u.outcomes[sub[k]].offer(a, "tuned")
 		}
 	}
 	if u.order.draws() {
@@ -155,6 +167,26 @@ func (u *unit) tune(ctx context.Context) error {
 	for i := range u.outcomes {
 		if b := &u.outcomes[i].Best; !math.IsInf(b.Value, -1) { // found here
 			b.Gain = ofAll(b.Gain, len(b.X), u.order.Tuned.N, u.total)
+		}
+	}
+	return nil
+}
+
+// betterFirst puts the better of two trials of a member first, and leaves out those that cannot be valued.
+func betterFirst(trials [][]*ascent, plain objective, stop stopped) error {
+	pairs := make([][]*ascent, len(trials))
+	for i, both := range trials {
+		if len(both) > 1 {
+			pairs[i] = both
+		}
+	}
+	best, err := foremost(pairs, plain, 2, stop)
+	if err != nil {
+		return err
+	}
+	for i := range best {
+		if len(best[i]) > 0 {
+			trials[i] = best[i]
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package vbks
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -122,5 +123,44 @@ func TestTuningStages(t *testing.T) {
 		if some := tuningStages(c.n, c.m, c.live, 40, false); len(some) != 1 || some[0] != stages[0] {
 			t.Errorf("%v: %v before the last evaluation", c, some)
 		}
+	}
+}
+
+// Of two trials the better one goes first; one that cannot be valued goes nowhere, and a single one costs no evaluation.
+func TestBetterFirst(t *testing.T) {
+	wall := func(x, grad []float64) (float64, bool) {
+		if x[0] > 10 {
+			return 0, false
+		}
+		return quadratic(0)(x, grad)
+	}
+	o := &testObjective{functions: slices.Repeat([]testFunction{wall}, 5)}
+	at := func(xs ...float64) (out []*ascent) {
+		for _, x := range xs {
+			out = append(out, &ascent{start: []float64{x}})
+		}
+		return out
+	}
+	trials := [][]*ascent{at(3, 1), at(1, 3), at(20, 2), at(7), nil}
+	if err := betterFirst(trials, o.objective(), func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	want := [][]float64{{1, 3}, {1, 3}, {2}, {7}, nil}
+	for i, both := range trials {
+		var got []float64
+		for _, a := range both {
+			got = append(got, a.start[0])
+		}
+		if !slices.Equal(got, want[i]) {
+			t.Errorf("member %d: trials from %v, want %v", i, got, want[i])
+		}
+	}
+	for _, b := range o.batches {
+		if slices.Contains(b, 3) {
+			t.Error("a single trial was valued")
+		}
+	}
+	if err := betterFirst(trials, o.objective(), func() error { return errDevice }); !errors.Is(err, errDevice) {
+		t.Errorf("stopped: %v", err)
 	}
 }

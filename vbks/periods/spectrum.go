@@ -113,14 +113,17 @@ func newFrequencies(x []float64, s sampling) frequencies {
 	} else {
 		f.df = 1 / (oversampling * s.span)
 		f.k = min(int(0.5/s.gap/f.df), 1<<17)
-		// What is needed up to K only takes shorter transforms.
-		long := scatterTransform(x, s.lo, f.df, 2*f.k)
-		short := scatterTransform(x, s.lo, f.df, f.k)
+		// What is needed up to K only takes shorter transforms; many need no others.
+		var short, long func(w []float64, most int) []complex128
 		f.transform = func(w []float64, most int) []complex128 {
-			if most <= f.k {
-				return short(w, most)
+			of, top := &short, f.k
+			if most > f.k {
+				of, top = &long, 2*f.k
 			}
-			return long(w, most)
+			if *of == nil {
+				*of = scatterTransform(x, s.lo, f.df, top)
+			}
+			return (*of)(w, most)
 		}
 	}
 	// A period of which fewer than one and a half are seen cannot be told from a trend.
@@ -233,31 +236,42 @@ func scatterTransform(x []float64, lo, df float64, top int) func(w []float64, mo
 	}
 	l := fftLength(4*top + 4*reach)
 	fft := fourier.NewFFT(l)
-	seq := make([]float64, l)
+	// exp(−(j−d)²/2s²) = exp(−d²/2s²) exp(d/s²)ʲ exp(−j²/2s²), d = u − c.
+	type spread struct {
+		cell  int
+		g, up float64
+	}
+	at := make([]spread, len(x))
+	for i, v := range x {
+		u := (v - lo) * df * float64(l)
+		c := int(math.Round(u))
+		d := u - float64(c)
+		at[i] = spread{c, math.Exp(-d * d / (2 * s2)), math.Exp(d / s2)}
+	}
+	gauss := make([]float64, top+1) // its transform
+	for k := range gauss {
+		nu := float64(k) / float64(l)
+		gauss[k] = math.Sqrt(2*math.Pi*s2) * math.Exp(-2*math.Pi*math.Pi*s2*nu*nu)
+	}
+	seq, half := make([]float64, l), make([]complex128, l/2+1)
 	return func(w []float64, most int) []complex128 {
 		clear(seq)
-		for i, v := range x {
-			u := (v - lo) * df * float64(l)
-			c := int(math.Round(u))
-			// exp(−(j−d)²/2s²) = exp(−d²/2s²) exp(d/s²)ʲ exp(−j²/2s²), d = u − c.
-			d := u - float64(c)
-			g := math.Exp(-d * d / (2 * s2))
-			up := math.Exp(d / s2)
-			down := 1 / up
-			seq[c] += w[i] * g
-			right, left := w[i]*g, w[i]*g
+		for i, p := range at {
+			c, down := p.cell, 1/p.up
+			seq[c] += w[i] * p.g
+			right, left := w[i]*p.g, w[i]*p.g
 			for j := 1; j <= reach; j++ {
-				right *= up
+				right *= p.up
 				left *= down
 				e := weights[j]
 				seq[(c+j)%l] += right * e
 				seq[(c-j+l)%l] += left * e
 			}
 		}
-		out := fft.Coefficients(nil, seq)[:most+1]
+		fft.Coefficients(half, seq)
+		out := make([]complex128, most+1)
 		for k := range out {
-			nu := float64(k) / float64(l)
-			out[k] /= complex(math.Sqrt(2*math.Pi*s2)*math.Exp(-2*math.Pi*math.Pi*s2*nu*nu), 0)
+			out[k] = complex(real(half[k])/gauss[k], imag(half[k])/gauss[k])
 		}
 		return out
 	}
