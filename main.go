@@ -10,8 +10,8 @@ import (
 )
 
 // garbage is how much memory may be taken beyond what is in use before it is collected, in percent. What is in use
-// are few and large arrays, which cost little to mark; a third of what Go allows costs no time that could be measured.
-const garbage = 33
+// are few and large arrays, which cost little to mark; a quarter of what Go allows costs no time that could be measured.
+const garbage = 25
 
 func main() {
 	if os.Getenv("GOGC") == "" {
