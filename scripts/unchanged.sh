@@ -10,9 +10,10 @@
 # run, posterior.csv, kernels.csv, metrics.csv without its seconds, what export
 # makes anew, predictions with components and quantiles, and the figures whose
 # axes are not times. The instruction set is fixed, for the device and, by GODEBUG,
-# for what takes the machine's best, because levels differ in the last bits; the hashes hold for amd64 with AVX2 and are kept here, not in a
-# test, since another compiler may fuse other operations. A change that means to
-# change results prints new ones. Runs on data sets need $KESTREL_DATA.
+# for what takes the machine's best, because levels differ in the last bits; the
+# hashes hold for amd64 with AVX2 and are kept here, not in a test, since another
+# compiler may fuse other operations. A change that means to change results prints
+# new ones. Runs on data sets need $KESTREL_DATA.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 export KESTREL_SIMD=avx2 GODEBUG=cpu.avx512f=off LC_ALL=C

@@ -31,7 +31,6 @@ def make(mcomp, first, out):
 
     m3 = rdata.read_rda(f"{mcomp}/M3.rda")["M3"]
     entries = rdata.read_rda(f"{mcomp}/M3Forecast.rda")["M3Forecast"]
-    at = {str(name): i for i, name in enumerate(m3)}
     known = {r["series"] for r in csv.DictReader(open(f"{first}/index.csv"))}
     season = {"MONTHLY": 12, "QUARTERLY": 4}
 
@@ -39,8 +38,8 @@ def make(mcomp, first, out):
         s = m3[name]
         train, test = np.array(s["x"], float), np.array(s["xx"], float)
         for method, table in entries.items():
-            if len(table) == len(m3):
-                f = np.array(table.iloc[at[name]], float)[: len(test)]
+            if name in table.index:
+                f = np.array(table.loc[name], float)[: len(test)]
                 yield str(method), *scores(train, test, f, season[s["period"][0]])
 
     worst, compared = 0, 0
