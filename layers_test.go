@@ -45,6 +45,7 @@ var layers = []string{
 	"vbks/params",
 	"vbks/cost",
 	"vbks/starts",
+	"vbks/covariance",
 	"vbks/distance",
 	"vbks/exact",
 	"vbks/laplace",

@@ -2,12 +2,15 @@ package vbks
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math"
 	"slices"
 	"sort"
 
+	"gonum.org/v1/gonum/mat"
+
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/covariance"
 	"example.com/kestrel/vbks/inducing"
 	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/starts"
@@ -352,14 +355,22 @@ func (u *unit) left(ctx context.Context, onRows, plain objective) error {
 	if !few && !u.thorough() {
 		return nil
 	}
+	slack, follow, most, faint := variantSlack, u.followed(), leftPeriods, u.scanned()
 	if few && !u.thorough() && !u.settings.light(u.total, u.drawer.Inducing) {
-		foremost := func(p *kernelspace.Program, x []float64) [][]float64 { return u.drawer.Left(ctx, p, x, 2, false) }
-		return u.variants(ctx, onRows, plain, transplantSlack, 1, "left", nil, foremost)
+		slack, follow, most, faint = transplantSlack, 1, 2, false
 	}
-	all := func(p *kernelspace.Program, x []float64) [][]float64 {
-		return u.drawer.Left(ctx, p, x, leftPeriods, u.scanned())
+	var failure error
+	of := func(p *kernelspace.Program, x []float64) [][]float64 {
+		out, err := u.drawer.Left(ctx, p, x, most, faint, u.factor)
+		failure = errors.Join(failure, err)
+		return out
 	}
-	return u.variants(ctx, onRows, plain, variantSlack, u.followed(), "left", nil, all)
+	return errors.Join(u.variants(ctx, onRows, plain, slack, follow, "left", nil, of), failure)
+}
+
+// factor is covariance.Factor on the unit's lane.
+func (u *unit) factor(x []float64, p *kernelspace.Program, raw []float64, noise float64) (*mat.TriDense, error) {
+	return covariance.Factor(u.worker.group.dev, u.worker.lane, x, p, raw, noise)
 }
 
 // fewRows reports whether the search is one on which all depends, of few rows, be it that solutions are only taken up.
@@ -580,15 +591,4 @@ func (u *unit) polish(ctx context.Context, drafts [][]draft, onRows objective) e
 		}
 	}
 	return nil
-}
-
-// describeFailure says why no bound could be computed for member i, with the
-// hyperparameters tried.
-func (u *unit) describeFailure(i int, x []float64) string {
-	m := u.model(i)
-	if x == nil {
-		x = u.drawer.Draw(m.program, u.stream(i, 0), 0)
-	}
-	return fmt.Sprintf("%s: k(Z,Z) is not positive definite or the bound is not finite, even with %g times the jitter, e.g. at %s",
-		m.id, u.outcomes[i].Factor, u.formatParams(m, x))
 }

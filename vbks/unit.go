@@ -356,3 +356,14 @@ func (u *unit) seenYY() float64 { return sumSquares(u.y[:u.order.Rows]) }
 func (u *unit) stream(i, purpose int) *rand.Rand {
 	return random.Stream(u.settings.Seed, u.model(i).id, u.order.Number<<10+purpose)
 }
+
+// describeFailure says why no bound could be computed for member i, with the
+// hyperparameters tried.
+func (u *unit) describeFailure(i int, x []float64) string {
+	m := u.model(i)
+	if x == nil {
+		x = u.drawer.Draw(m.program, u.stream(i, 0), 0)
+	}
+	return fmt.Sprintf("%s: k(Z,Z) is not positive definite or the bound is not finite, even with %g times the jitter, e.g. at %s",
+		m.id, u.outcomes[i].Factor, u.formatParams(m, x))
+}

@@ -92,6 +92,9 @@ func (l *lane) bind(sub []int, ks *kernels, theta *array, p pass) []bound {
 		if p.i < p.rows {
 			b.turn(t)
 			b.load(t)
+			if !t.diag {
+				b.angle(t)
+			}
 		}
 		if !t.diag && p.i < p.rows {
 			t.list = b.scale(t.list, l)

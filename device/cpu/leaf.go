@@ -1,10 +1,6 @@
 package cpu
 
-import (
-	"math"
-
-	"example.com/kestrel/kernelspace"
-)
+import "example.com/kestrel/kernelspace"
 
 // code is what the device knows of a base kernel, its gradients in
 // leaf_backward.go. A base kernel without a case in codeOf is refused.
@@ -160,8 +156,12 @@ func smoothness(op kernelspace.Op) int {
 }
 
 func fill(v []float64, x float64) {
-	for j := range v {
-		v[j] = x
+	if len(v) == 0 {
+		return
+	}
+	v[0] = x
+	for n := 1; n < len(v); n *= 2 {
+		copy(v[n:], v[:n])
 	}
 }
 
@@ -212,47 +212,6 @@ func (t *tile) periods(lf *leaf, i int) []float64 {
 	return u
 }
 
-func slotsPER(in *kernelspace.Instr) int { return in.NumScale + in.NumPeriod }
-
-// forwardPER; the auxiliaries are Σ s²/ℓ² and Σ s·c·(δ/p)/ℓ² with s, c =
-// sin, cos(πδ/p), each per column or summed as the parameters are.
-func forwardPER(t *tile, lf *leaf, v []float64, s2 float64) {
-	sq, sc := t.slot(lf.aux), t.slot(lf.aux+lf.NumScale)
-	if len(lf.Cols) == 1 {
-		u, il := t.periods(lf, 0), t.k.coef[lf.scaleAt(0)]
-		if !t.aux {
-			t.level.PERValue(v, u, il, s2)
-			return
-		}
-		t.level.PER(v, sq, sc, u, t.delta(lf.Cols[0]), il, t.k.coef[lf.periodOf(0)], s2)
-		return
-	}
-	for i, col := range lf.Cols {
-		if lf.ard() {
-			sq = t.slot(lf.aux + i)
-		}
-		if lf.NumPeriod > 1 {
-			sc = t.slot(lf.aux + lf.NumScale + i)
-		}
-		if i == 0 || lf.ard() {
-			clear(sq)
-		}
-		if i == 0 || lf.NumPeriod > 1 {
-			clear(sc)
-		}
-		t.level.PERAdd(sq, sc, t.periods(lf, i), t.delta(col), t.k.coef[lf.scaleAt(i)], t.k.coef[lf.periodOf(i)])
-	}
-	sum := t.slot(lf.aux)
-	if lf.ard() {
-		x := t.temp[0][:t.padded]
-		for i := 1; i < lf.NumScale; i++ {
-			t.level.Add(x, sum, t.slot(lf.aux+i))
-			sum = x
-		}
-	}
-	t.level.ExpScaled(v, sum, -2, s2)
-}
-
 // forwardCos; the auxiliary is the slope 2πσ² sin(2πu), u = Σ δ/p.
 func forwardCos(t *tile, lf *leaf, v []float64, s2 float64) {
 	u := t.temp[1][:t.padded]
@@ -262,13 +221,3 @@ func forwardCos(t *tile, lf *leaf, v []float64, s2 float64) {
 	}
 	t.level.Cosine(v, t.slot(lf.aux), u, s2)
 }
-
-// perSlope sets dst = sin(πu)cos(πu)/ℓ² for the leaf's i-th column.
-func (t *tile) perSlope(dst []float64, lf *leaf, i int) {
-	u := t.periods(lf, i)
-	sq := t.temp[1][:t.padded]
-	clear(dst)
-	t.level.PERAdd(sq, dst, u, t.ones[:t.padded], t.k.coef[lf.scaleAt(i)], 1)
-}
-
-const fourPi = 4 * math.Pi

@@ -138,35 +138,6 @@ func (t *tile) polyWeights(lf *leaf, adj []float64) []float64 {
 	return w
 }
 
-func backwardPER(t *tile, lf *leaf, adj, v []float64) {
-	g := t.k.grad
-	if lf.NumScale == 1 && lf.NumPeriod == 1 {
-		sum, sq, sc := t.level.Dot3(adj, v, t.slot(lf.aux), t.slot(lf.aux+1))
-		g[lf.Off] += sum
-		g[lf.Off+1] += 4 * sq
-		g[lf.Off+2] += fourPi * sc
-		return
-	}
-	w := t.weights[:t.padded]
-	t.level.Mul(w, adj, v)
-	g[lf.Off] += t.level.Dot(adj, v)
-	for i := range lf.NumScale {
-		g[lf.Off+1+i] += 4 * t.level.Dot(w, t.slot(lf.aux+i))
-	}
-	for i := range lf.NumPeriod {
-		g[lf.periodAt()+i] += fourPi * t.level.Dot(w, t.slot(lf.aux+lf.NumScale+i))
-	}
-}
-
-func inputsPER(t *tile, lf *leaf, adj, v []float64) {
-	w, x := t.weights[:t.padded], t.private[:t.padded]
-	t.level.Mul(w, adj, v)
-	for i, col := range lf.Cols {
-		t.perSlope(x, lf, i)
-		t.addInputs(col, -fourPi*t.k.coef[lf.periodOf(i)], w, x)
-	}
-}
-
 func backwardCos(t *tile, lf *leaf, adj, v []float64) {
 	varianceGrad(t, lf, adj, v)
 	for i, col := range lf.Cols {

@@ -53,6 +53,7 @@ type plan struct {
 	leaves []leaf
 	slots  int  // arrays that a tile's leaves fill
 	scaled int  // features of leaves with a length scale per column
+	angles int  // columns of periodic leaves
 	flat   bool // stationary: k(x,x) is the same everywhere
 }
 
@@ -72,6 +73,7 @@ type leaf struct {
 	aux     int    // first slot of its auxiliaries
 	feature int    // index into kernels.features; under ARD, of the plan's own
 	index   int    // of the leaf itself
+	angle   int    // of PER: the first of its columns' angles
 	sides   [2]int // of a step: the nodes of the kernels before and behind it
 }
 
@@ -146,6 +148,10 @@ func (ks *kernels) newPlan(p *kernelspace.Program) (*plan, error) {
 func (ks *kernels) addLeaf(pl *plan, in *kernelspace.Instr) {
 	lf := leaf{Instr: in, code: codeOf(in.Op), value: pl.slots, aux: pl.slots + 1, index: len(pl.leaves)}
 	pl.slots = lf.aux
+	if in.Op == kernelspace.OpPER {
+		lf.angle = pl.angles
+		pl.angles += len(in.Cols)
+	}
 	if lf.code.slots != nil {
 		pl.slots += lf.code.slots(in)
 	}

@@ -72,6 +72,7 @@ type bound struct {
 	coef     []float64      // as theta, but 1/ℓ² for length scales and 1/p for periods
 	scaled   []simd.Columns // of the plan's own features
 	turns    []turns        // of the steps, by leaf
+	angles   []angles       // of periodic leaves, by column
 	loadings []loadings     // of those on levels with lengths, by leaf
 	member   []float64      // the matrix written, or its adjoint
 	grad     []float64      // where parameter gradients are added

@@ -47,26 +47,22 @@ const (
 // those (see combs).
 //
 // The greatest are returned first, at most so many, each further from the others than the range of
-// x resolves; with faint also those that chance makes in series without any. None where K̂ cannot be
-// factorised, fewer than 12 inputs differ, or the context has ended.
-func Left(ctx context.Context, x, y []float64, cov *mat.SymDense, most int, faint bool, seed uint64) []Sinusoid {
+// x resolves; with faint also those that chance makes in series without any. u is upper triangular, K̂ = uᵀu.
+// None where K̂ is near singular, fewer than 12 inputs differ, or the context has ended.
+func Left(ctx context.Context, x, y []float64, u *mat.TriDense, most int, faint bool, seed uint64) []Sinusoid {
 	s, ok := sampleOf(x)
 	if !ok || s.distinct < fewestInputs {
 		return nil
 	}
 	var chol mat.Cholesky
-	if !chol.Factorize(cov) {
-		return nil
-	}
+	chol.SetFromU(u)
 	alpha := mat.NewVecDense(len(x), nil)
 	if err := chol.SolveVecTo(alpha, mat.NewVecDense(len(x), slices.Clone(y))); err != nil {
 		return nil // K̂ is near singular
 	}
-	var root mat.TriDense
-	chol.UTo(&root) // K̂ = UᵀU, so that U⁻¹z has covariance K̂⁻¹
-	u := root.RawTriangular()
-	return weighedDown(ctx, x, s, alpha.RawVector().Data, most, faint, seed, func(z []float64) {
-		blas64.Trsv(blas.NoTrans, u, blas64.Vector{N: len(z), Data: z, Inc: 1})
+	root := u.RawTriangular()
+	return weighedDown(ctx, x, s, alpha.RawVector().Data, most, faint, seed, func(z []float64) { // u⁻¹z has covariance K̂⁻¹
+		blas64.Trsv(blas.NoTrans, root, blas64.Vector{N: len(z), Data: z, Inc: 1})
 	})
 }
 

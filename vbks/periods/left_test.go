@@ -51,7 +51,7 @@ func TestLeftBesideARoughFunction(t *testing.T) {
 		if first := Find(x, y, Options{}); len(first) > 0 && math.Abs(first[0].Period/period-1) < 0.02 {
 			t.Errorf("trial %d: the periodogram shows it, too", trial)
 		}
-		got := Left(t.Context(), x, y, cov, 3, false, 1)
+		got := Left(t.Context(), x, y, rootOf(cov), 3, false, 1)
 		if len(got) == 0 || math.Abs(got[0].Period/period-1) > 0.005 {
 			t.Fatalf("trial %d: %+v", trial, got)
 		}
@@ -94,7 +94,7 @@ func TestLeftOfNothing(t *testing.T) {
 	some := 0
 	const trials = 120
 	for range trials {
-		if len(Left(t.Context(), x, draw(rng, lower), cov, 3, false, 1)) > 0 {
+		if len(Left(t.Context(), x, draw(rng, lower), rootOf(cov), 3, false, 1)) > 0 {
 			some++
 		}
 	}
@@ -114,7 +114,7 @@ func TestLeftOfGrowingAmplitude(t *testing.T) {
 	for i := range y {
 		y[i] += 0.5 * (x[i]/10 - 1) * math.Cos(2*math.Pi*x[i]/period)
 	}
-	got := Left(t.Context(), x, y, cov, 3, false, 1)
+	got := Left(t.Context(), x, y, rootOf(cov), 3, false, 1)
 	if len(got) == 0 || math.Abs(got[0].Period/period-1) > 0.005 {
 		t.Fatalf("%+v", got)
 	}
@@ -139,10 +139,19 @@ func TestLeftOfManyHarmonics(t *testing.T) {
 		for i, v := range x {
 			y[i] += shape(v/period - math.Floor(v/period))
 		}
-		got := Left(t.Context(), x, y, cov, 3, false, 1)
+		got := Left(t.Context(), x, y, rootOf(cov), 3, false, 1)
 		if len(got) == 0 || math.Abs(got[0].Period/period-1) > 0.002 || got[0].Harmonics < 8 {
 			t.Errorf("trial %d: %+v", trial, got)
 		}
 		t.Logf("%+v", got)
 	}
+}
+
+// rootOf is U of K = UᵀU.
+func rootOf(cov *mat.SymDense) *mat.TriDense {
+	var chol mat.Cholesky
+	chol.Factorize(cov)
+	var u mat.TriDense
+	chol.UTo(&u)
+	return &u
 }

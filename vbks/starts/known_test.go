@@ -83,7 +83,7 @@ func TestStartsAgreeWithWhatIsKnown(t *testing.T) {
 			for _, y := range g.Fold(p, x) {
 				look("folded", k, y)
 			}
-			for _, y := range g.Left(t.Context(), p, x, 4, false) {
+			for _, y := range left(t, g.Drawer, p, x, 4, false) {
 				look("left", k, y)
 			}
 			raw, noise := params.Raw(p, x, g.Floor)

@@ -26,13 +26,16 @@ const (
 	harmonicLength = 1.5
 )
 
+// Factor returns U of k(X,X) + σ_n²I = UᵀU for rows x at raw parameters, nil where there is none.
+type Factor func(x []float64, p *kernelspace.Program, raw []float64, noise float64) (*mat.TriDense, error)
+
 // Left makes starts from a solution in each of which a leaf PER has a period that the
 // solution leaves in the data: beside a rough function, or a large one, a period
 // stands out of nothing else, for each of so many at most. There are none for kernels without PER,
-// and none of use where the context has ended.
-func (w *Drawer) Left(ctx context.Context, p *kernelspace.Program, x []float64, most int, faint bool) (out [][]float64) {
+// and none of use where the context has ended. An error is of the factorisation.
+func (w *Drawer) Left(ctx context.Context, p *kernelspace.Program, x []float64, most int, faint bool, factor Factor) (out [][]float64, err error) {
 	if len(w.y) > shapedRows {
-		return nil
+		return nil, nil
 	}
 	whole := p
 	all, noise := params.Raw(whole, x, w.floor)
@@ -40,7 +43,7 @@ func (w *Drawer) Left(ctx context.Context, p *kernelspace.Program, x []float64, 
 	raw, t := all[:len(p.Params)], params.Tree(p)
 	found := map[columnLeft][]periods.Sinusoid{}
 	var rows []int
-	var cov *mat.SymDense
+	var u *mat.TriDense
 	for i, in := range params.Leaves(p) {
 		if in.Op != kernelspace.OpPER || len(in.Cols) != 1 || w.calendrical && in.Seasonal() {
 			continue
@@ -49,12 +52,14 @@ func (w *Drawer) Left(ctx context.Context, p *kernelspace.Program, x []float64, 
 		if known.How == kernelspace.Fixed {
 			continue
 		}
-		if cov == nil {
+		if rows == nil {
 			rows = w.leftRows(p, raw)
-			cov = w.covariance(ctx, whole, all, noise, rows)
+			if u, err = factor(w.gather(rows), whole, all, noise); err != nil {
+				return nil, err
+			}
 		}
-		if ctx.Err() != nil {
-			return nil
+		if u == nil || ctx.Err() != nil {
+			return nil, nil
 		}
 		part := summand(t, i)
 		idle := faint && w.idle(p, part, raw, noise)
@@ -64,7 +69,7 @@ func (w *Drawer) Left(ctx context.Context, p *kernelspace.Program, x []float64, 
 			for j, r := range rows {
 				column[j], y[j] = w.x[r*w.dim+c], w.y[r]
 			}
-			found[key] = periods.Left(ctx, column, y, cov, most, idle, w.seed)
+			found[key] = periods.Left(ctx, column, y, u, most, idle, w.seed)
 		}
 		for _, s := range found[key] {
 			if known.How == kernelspace.Bounded && !within(known, s.Period) {
@@ -106,7 +111,7 @@ func (w *Drawer) Left(ctx context.Context, p *kernelspace.Program, x []float64, 
 			}
 		}
 	}
-	return out
+	return out, nil
 }
 
 // sidebands are the periods with which leaf i, as a factor of what a term has of other leaves PER, makes
@@ -166,18 +171,11 @@ func (w *Drawer) leftRows(p *kernelspace.Program, raw []float64) []int {
 	return random.Sample(rand.New(rand.NewPCG(w.seed, leftStream)), len(w.y), most)
 }
 
-// covariance is k(X,X) + noise·I of some rows, a part of it where the context ends.
-func (w *Drawer) covariance(ctx context.Context, p *kernelspace.Program, raw []float64, noise float64, rows []int) *mat.SymDense {
-	out := mat.NewSymDense(len(rows), nil)
-	at := func(i int) []float64 { return w.x[rows[i]*w.dim : (rows[i]+1)*w.dim] }
-	for i := range rows {
-		if ctx.Err() != nil {
-			break
-		}
-		for j := range i {
-			out.SetSym(i, j, p.Eval(raw, at(i), at(j), false))
-		}
-		out.SetSym(i, i, p.Eval(raw, at(i), at(i), true)+noise)
+// gather copies the inputs of some rows.
+func (w *Drawer) gather(rows []int) []float64 {
+	out := make([]float64, 0, len(rows)*w.dim)
+	for _, r := range rows {
+		out = append(out, w.x[r*w.dim:(r+1)*w.dim]...)
 	}
 	return out
 }

@@ -6,10 +6,20 @@ import (
 	"slices"
 	"testing"
 
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/starts"
 	"example.com/kestrel/vbks/starts/startstest"
 )
+
+// left is w.Left of covariances that are factorised entry by entry.
+func left(t *testing.T, w *starts.Drawer, p *kernelspace.Program, x []float64, most int, faint bool) [][]float64 {
+	t.Helper()
+	out, err := w.Left(t.Context(), p, x, most, faint, startstest.Factor(t))
+	must.OK(t, err)
+	return out
+}
 
 // Of a solution whose periodic leaf has missed the period there are starts that have
 // it, and one of them explains the data much better; kernels without PER have none.
@@ -26,7 +36,7 @@ func TestLeftHasTheMissedPeriod(t *testing.T) {
 	w := starts.NewDrawer(x, y, 1, starts.Options{Inducing: 32, Floor: 1e-6, Scales: scales, Seed: 1})
 	programs, _ := compiled(t, "PER*SE+SE", "SE+SE")
 	missed := params.Free(programs[0], []float64{0.1, 1, 4.1, 1, 20, 2, 3}, 0.08, 1e-6)
-	all := w.Left(t.Context(), programs[0], missed, 4, false)
+	all := left(t, w, programs[0], missed, 4, false)
 	if len(all) == 0 {
 		t.Fatal("no starts")
 	}
@@ -40,7 +50,7 @@ func TestLeftHasTheMissedPeriod(t *testing.T) {
 	if !(best > had+20) {
 		t.Errorf("log evidence %.1f with the period, %.1f without", best, had)
 	}
-	if s := w.Left(t.Context(), programs[1], params.Free(programs[1], []float64{1, 3, 1, 0.5}, 0.1, 1e-6), 4, false); len(s) > 0 {
+	if s := left(t, w, programs[1], params.Free(programs[1], []float64{1, 3, 1, 0.5}, 0.1, 1e-6), 4, false); len(s) > 0 {
 		t.Errorf("%d starts without PER", len(s))
 	}
 }
@@ -61,7 +71,7 @@ func TestLeftHasTheFactorsPeriod(t *testing.T) {
 	programs, _ := compiled(t, "PER*PER")
 	missed := params.Free(programs[0], []float64{0.5, 1, first, 1, 40, 0.29}, 0.05, 1e-6)
 	best, had := math.Inf(-1), evidence(t, programs[0], missed, x, y, 1e-6)
-	for _, s := range w.Left(t.Context(), programs[0], missed, 4, false) {
+	for _, s := range left(t, w, programs[0], missed, 4, false) {
 		raw, _ := params.Raw(programs[0], s, 1e-6)
 		if math.Abs(raw[5]/second-1) < 0.01 {
 			best = math.Max(best, evidence(t, programs[0], s, x, y, 1e-6))

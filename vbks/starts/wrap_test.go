@@ -212,10 +212,10 @@ func TestFaintPeriods(t *testing.T) {
 	p := programs[0]
 	for variance, idle := range map[float64]bool{1e-8: true, 1e-4: true, 0.3: false} {
 		fit := params.Free(p, setParams(p, map[string]float64{"PER.variance": variance, "PER.period": 1.3, "SE.lengthscale": 2}), noise, 1e-6)
-		if got := len(w.Left(t.Context(), p, fit, 4, true)) > 0; got != idle {
+		if got := len(left(t, w, p, fit, 4, true)) > 0; got != idle {
 			t.Errorf("variance %v: faint periods %v", variance, got)
 		}
-		if got := w.Left(t.Context(), p, fit, 4, false); len(got) > 0 {
+		if got := left(t, w, p, fit, 4, false); len(got) > 0 {
 			t.Errorf("variance %v: %d periods in noise", variance, len(got))
 		}
 	}

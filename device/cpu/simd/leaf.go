@@ -91,46 +91,56 @@ func (l Level) Reduce(u, d []float64, p, inv float64) {
 	}
 }
 
-// PER sets, for u = d/p less a whole number, sq = il·sin²(πu),
-// sc = il·sin(πu)cos(πu)·d·inv and v = s·exp(−2sq).
-func (l Level) PER(v, sq, sc, u, d []float64, il, inv, s float64) {
+// SinCos sets sin = sin(πu) and cos = cos(πu) for |u| <= ½.
+func (l Level) SinCos(sin, cos, u []float64) {
 	if l.assembly() {
-		l.vecPer(&v[0], &sq[0], &sc[0], &u[0], &d[0], len(v), il, il*inv, -2*math.Log2E*il, s)
+		l.vecSinCos(&sin[0], &cos[0], &u[0], len(sin))
+		return
+	}
+	cos, u = cos[:len(sin)], u[:len(sin)]
+	for j := range sin {
+		s := sinHalf(u[j])
+		w := s * s
+		sin[j], cos[j] = 2*s*math.Sqrt(1-w), 1-2*w
+	}
+}
+
+// PER sets, for the sine and the cosine of πd/p, sq = il·sin², sc = il·sin·cos·d·inv and
+// v = s·exp(−2sq).
+func (l Level) PER(v, sq, sc, sin, cos, d []float64, il, inv, s float64) {
+	if l.assembly() {
+		l.vecPer(&v[0], &sq[0], &sc[0], &sin[0], &cos[0], &d[0], len(v), il, il*inv, -2*math.Log2E*il, s)
 		return
 	}
 	clear(sq)
 	clear(sc)
-	l.PERAdd(sq, sc, u, d, il, inv)
+	l.PERAdd(sq, sc, sin, cos, d, il, inv)
 	expPortable(v, sq, -2, s)
 }
 
-// PERValue sets v = s·exp(−2il·sin²(πu)).
-func (l Level) PERValue(v, u []float64, il, s float64) {
+// PERValue sets v = s·exp(−2il·sin²). v may be sin.
+func (l Level) PERValue(v, sin []float64, il, s float64) {
 	if l.assembly() {
-		l.vecPerValue(&v[0], &u[0], len(v), -2*math.Log2E*il, s)
+		l.vecPerValue(&v[0], &sin[0], len(v), -2*math.Log2E*il, s)
 		return
 	}
-	u = u[:len(v)]
+	sin = sin[:len(v)]
 	for j := range v {
-		h := sinHalf(u[j])
-		w := h * h
-		v[j] = 4 * il * w * (1 - w)
+		v[j] = il * (sin[j] * sin[j])
 	}
 	expPortable(v, v, -2, s)
 }
 
-// PERAdd adds il·sin²(πu) to sq and il·sin(πu)cos(πu)·d·inv to sc.
-func (l Level) PERAdd(sq, sc, u, d []float64, il, inv float64) {
+// PERAdd adds il·sin² to sq and il·sin·cos·d·inv to sc.
+func (l Level) PERAdd(sq, sc, sin, cos, d []float64, il, inv float64) {
 	if l.assembly() {
-		l.vecPerAdd(&sq[0], &sc[0], &u[0], &d[0], len(sq), il, il*inv)
+		l.vecPerAdd(&sq[0], &sc[0], &sin[0], &cos[0], &d[0], len(sq), il, il*inv)
 		return
 	}
-	sc, u, d = sc[:len(sq)], u[:len(sq)], d[:len(sq)]
+	sc, sin, cos, d = sc[:len(sq)], sin[:len(sq)], cos[:len(sq)], d[:len(sq)]
 	for j := range sq {
-		s := sinHalf(u[j])
-		w := s * s
-		sq[j] += 4 * il * w * (1 - w)
-		sc[j] += 2 * il * s * math.Sqrt(1-w) * (1 - 2*w) * (d[j] * inv)
+		sq[j] += il * (sin[j] * sin[j])
+		sc[j] += il * (sin[j] * cos[j]) * (d[j] * inv)
 	}
 }
 

@@ -91,17 +91,21 @@ func TestLeaves(t *testing.T) {
 			per := func(j int) float64 { return sigma * math.Exp(-2*il*sin(j)*sin(j)) }
 			sq := func(j int) float64 { return il * sin(j) * sin(j) }
 			sc := func(j int) float64 { return il * sin(j) * cos(j) * d[j] / perio }
-			l.PER(v, p, q, u, d, il, 1/perio, sigma)
+			sines, cosines := make([]float64, n), make([]float64, n)
+			l.SinCos(sines, cosines, u)
+			each("sine", sines, sin, 0)
+			each("cosine", cosines, cos, 0.02)
+			l.PER(v, p, q, sines, cosines, d, il, 1/perio, sigma)
 			each("per", v, per, 0)
 			each("per's sin²", p, sq, 0)
 			each("per's slope", q, sc, 10)
-			l.PERValue(w, u, il, sigma)
+			l.PERValue(w, sines, il, sigma)
 			for j := range w {
 				if w[j] != v[j] {
 					t.Errorf("per without auxiliaries is %v, with them %v", w[j], v[j])
 				}
 			}
-			l.PERAdd(p, q, u, d, il, 1/perio)
+			l.PERAdd(p, q, sines, cosines, d, il, 1/perio)
 			each("per's sin² twice", p, func(j int) float64 { return 2 * sq(j) }, 0)
 			each("per's slope twice", q, func(j int) float64 { return 2 * sc(j) }, 10)
 			l.Cosine(v, w, d, sigma)
@@ -204,6 +208,44 @@ func TestLeavesAtTheEdges(t *testing.T) {
 	})
 }
 
+// TestNothingIsSubnormal: what the assembly has for far points is 0, before it or a product of two of it is
+// subnormal, which would take processors a hundred times as long.
+func TestNothingIsSubnormal(t *testing.T) {
+	eachLevel(t, func(t *testing.T, l Level) {
+		if !l.assembly() {
+			t.Skip("math.Exp has no such case")
+		}
+		const n, s = 4096, 0.3
+		f, v, log := make([]float64, n), make([]float64, n), make([]float64, n)
+		for j := range f {
+			f[j] = float64(j) / 4 // to beyond where exp is 0
+		}
+		check := func(name string) {
+			t.Helper()
+			some := false
+			for j, x := range v {
+				if x != 0 && x*x < 0x1p-1022 {
+					t.Fatalf("%s at %g: %g", name, f[j], x)
+				}
+				some = some || x == 0
+			}
+			if !some || v[0] != s {
+				t.Errorf("%s: %g at 0, %g in the end", name, v[0], v[n-1])
+			}
+		}
+		l.ExpScaled(v, f, -1, s)
+		check("SE")
+		l.RQ(v, log, f, 1e-6, 1e6, s)
+		check("RQ")
+		for _, nu := range []int{12, 32, 52} {
+			l.Matern(nu, v, f, 500, s)
+			check("Matérn")
+		}
+		l.PERValue(v, f, 1, s)
+		check("PER")
+	})
+}
+
 // TestReduceFar checks exact remainders many periods away, and that entries
 // without one do not disturb their neighbours.
 func TestReduceFar(t *testing.T) {
@@ -301,6 +343,22 @@ func TestSegments(t *testing.T) {
 				if dim == 1 {
 					run("deltas", l.Deltas, sum(func(a, b, _ float64) float64 { return a - b }))
 				}
+				if dim == 2 { // as if these were the sines and the cosines
+					var sines, cosines []float64
+					for _, s := range segments {
+						sa, ca := list[0].A[s.Row], list[1].A[s.Row]
+						for j := range s.N {
+							sb, cb := list[0].B[s.Col+j], list[1].B[s.Col+j]
+							sines, cosines = append(sines, sa*cb-ca*sb), append(cosines, ca*cb+sa*sb)
+						}
+					}
+					sin := func(dst []float64, segments []Segment, c *Columns) { l.Turn(dst, nil, segments, c) }
+					both := func(dst []float64, segments []Segment, c *Columns) { l.Turn(dst, make([]float64, w+7), segments, c) }
+					cos := func(dst []float64, segments []Segment, c *Columns) { l.Turn(make([]float64, w+7), dst, segments, c) }
+					run("sine", sin, sines)
+					run("sine beside the cosine", both, sines)
+					run("cosine", cos, cosines)
+				}
 			}
 		}
 	})
@@ -311,6 +369,8 @@ func BenchmarkLeaves(b *testing.B) {
 	in := newInputs(n)
 	u := make([]float64, n)
 	Portable.Reduce(u, in.d, perio, 1/perio)
+	sin, cos := make([]float64, n), make([]float64, n)
+	Portable.SinCos(sin, cos, u)
 	for l := Portable; l <= Best(); l++ {
 		for _, k := range []struct {
 			name string
@@ -321,8 +381,9 @@ func BenchmarkLeaves(b *testing.B) {
 			{"rational", func() { l.Rational(in.v, in.f, cc, sigma) }},
 			{"rqGrad", func() { l.RQGrad(in.w, in.a, in.x, in.f, in.y, cc) }},
 			{"reduce", func() { l.Reduce(in.v, in.d, perio, 1/perio) }},
-			{"per", func() { l.PER(in.v, in.w, in.y, u, in.d, il, 1/perio, sigma) }},
-			{"perValue", func() { l.PERValue(in.v, u, il, sigma) }},
+			{"per", func() { l.PER(in.v, in.w, in.y, sin, cos, in.d, il, 1/perio, sigma) }},
+			{"perValue", func() { l.PERValue(in.v, sin, il, sigma) }},
+			{"sinCos", func() { l.SinCos(in.v, in.w, u) }},
 			{"cosine", func() { l.Cosine(in.v, in.w, u, sigma) }},
 			{"matern52", func() { l.Matern(52, in.v, in.f, cc, sigma) }},
 			{"matern52Grad", func() { l.MaternGrad(52, in.w, in.a, in.x, in.f, cc) }},

@@ -100,3 +100,35 @@ func (l Level) Products(dst []float64, segments []Segment, c *Columns) {
 		}
 	}
 }
+
+// Turn sets sin[At+j] and, where it is not nil, cos[At+j] for every segment to the sine and the cosine of a
+// difference of angles,
+//
+//	sin(a−b) = sin a cos b − cos a sin b,  cos(a−b) = cos a cos b + sin a sin b,
+//
+// of which the first column has the sines, the second the cosines.
+func (l Level) Turn(sin, cos []float64, segments []Segment, c *Columns) {
+	if l.assembly() {
+		if cos == nil {
+			l.vecTurnSin(&sin[0], &segments[0].Row, len(segments), &c.ptrs[0].a)
+		} else {
+			l.vecTurn(&sin[0], &cos[0], &segments[0].Row, len(segments), &c.ptrs[0].a)
+		}
+		return
+	}
+	x, y := &c.list[0], &c.list[1]
+	for _, s := range segments {
+		sa, ca, sb, cb := x.A[s.Row], y.A[s.Row], x.B[s.Col:s.Col+s.N], y.B[s.Col:s.Col+s.N]
+		d := sin[s.At : s.At+s.N]
+		for j := range d {
+			d[j] = sa*cb[j] - ca*sb[j]
+		}
+		if cos == nil {
+			continue
+		}
+		d = cos[s.At : s.At+s.N]
+		for j := range d {
+			d[j] = ca*cb[j] + sa*sb[j]
+		}
+	}
+}

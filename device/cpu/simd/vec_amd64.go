@@ -49,20 +49,25 @@ func vecRqGradAVX2(w *float64, a *float64, v *float64, f *float64, log *float64,
 //go:noescape
 func vecReduceAVX2(u *float64, d *float64, n int, p float64, inv float64) (bad uint64)
 
-// vecPerAVX2 sets, for |u| <= ½, sq = il·sin²(πu), sc = slope·sin(πu)cos(πu)·d and v = s·2^(c·sin²(πu)).
+// vecSinCosAVX2 sets sin = sin(πu) and cos = cos(πu) for |u| <= ½.
 //
 //go:noescape
-func vecPerAVX2(v *float64, sq *float64, sc *float64, u *float64, d *float64, n int, il float64, slope float64, c float64, s float64)
+func vecSinCosAVX2(sin *float64, cos *float64, u *float64, n int)
 
-// vecPerValueAVX2 sets v = s·2^(c·sin²(πu)) for |u| <= ½.
+// vecPerAVX2 sets sq = il·sin², sc = slope·sin·cos·d and v = s·2^(c·sin²).
 //
 //go:noescape
-func vecPerValueAVX2(v *float64, u *float64, n int, c float64, s float64)
+func vecPerAVX2(v *float64, sq *float64, sc *float64, sin *float64, cos *float64, d *float64, n int, il float64, slope float64, c float64, s float64)
 
-// vecPerAddAVX2 adds il·sin²(πu) to sq and slope·sin(πu)cos(πu)·d to sc.
+// vecPerValueAVX2 sets v = s·2^(c·sin²).
 //
 //go:noescape
-func vecPerAddAVX2(sq *float64, sc *float64, u *float64, d *float64, n int, il float64, slope float64)
+func vecPerValueAVX2(v *float64, sin *float64, n int, c float64, s float64)
+
+// vecPerAddAVX2 adds il·sin² to sq and slope·sin·cos·d to sc.
+//
+//go:noescape
+func vecPerAddAVX2(sq *float64, sc *float64, sin *float64, cos *float64, d *float64, n int, il float64, slope float64)
 
 // vecCosineAVX2 sets v = s·cos(2πu) and slope = slopeScale·sin(2πu), slopeScale = 2π·s.
 //
@@ -144,6 +149,16 @@ func vecDistancesAVX2(dst *float64, segments *int32, n int, columns **float64, c
 //go:noescape
 func vecProductsAVX2(dst *float64, segments *int32, n int, columns **float64, count int)
 
+// vecTurnSinAVX2 sets sin = A₀[Row]·B₁[Col+j] − A₁[Row]·B₀[Col+j] at At+j for every segment.
+//
+//go:noescape
+func vecTurnSinAVX2(sin *float64, segments *int32, n int, columns **float64)
+
+// vecTurnAVX2 sets sin as vecTurnSin does and cos = A₁[Row]·B₁[Col+j] + A₀[Row]·B₀[Col+j].
+//
+//go:noescape
+func vecTurnAVX2(sin *float64, cos *float64, segments *int32, n int, columns **float64)
+
 // vecExpAVX512 sets dst = s·exp(c·x).
 //
 //go:noescape
@@ -189,20 +204,25 @@ func vecRqGradAVX512(w *float64, a *float64, v *float64, f *float64, log *float6
 //go:noescape
 func vecReduceAVX512(u *float64, d *float64, n int, p float64, inv float64) (bad uint64)
 
-// vecPerAVX512 sets, for |u| <= ½, sq = il·sin²(πu), sc = slope·sin(πu)cos(πu)·d and v = s·2^(c·sin²(πu)).
+// vecSinCosAVX512 sets sin = sin(πu) and cos = cos(πu) for |u| <= ½.
 //
 //go:noescape
-func vecPerAVX512(v *float64, sq *float64, sc *float64, u *float64, d *float64, n int, il float64, slope float64, c float64, s float64)
+func vecSinCosAVX512(sin *float64, cos *float64, u *float64, n int)
 
-// vecPerValueAVX512 sets v = s·2^(c·sin²(πu)) for |u| <= ½.
+// vecPerAVX512 sets sq = il·sin², sc = slope·sin·cos·d and v = s·2^(c·sin²).
 //
 //go:noescape
-func vecPerValueAVX512(v *float64, u *float64, n int, c float64, s float64)
+func vecPerAVX512(v *float64, sq *float64, sc *float64, sin *float64, cos *float64, d *float64, n int, il float64, slope float64, c float64, s float64)
 
-// vecPerAddAVX512 adds il·sin²(πu) to sq and slope·sin(πu)cos(πu)·d to sc.
+// vecPerValueAVX512 sets v = s·2^(c·sin²).
 //
 //go:noescape
-func vecPerAddAVX512(sq *float64, sc *float64, u *float64, d *float64, n int, il float64, slope float64)
+func vecPerValueAVX512(v *float64, sin *float64, n int, c float64, s float64)
+
+// vecPerAddAVX512 adds il·sin² to sq and slope·sin·cos·d to sc.
+//
+//go:noescape
+func vecPerAddAVX512(sq *float64, sc *float64, sin *float64, cos *float64, d *float64, n int, il float64, slope float64)
 
 // vecCosineAVX512 sets v = s·cos(2πu) and slope = slopeScale·sin(2πu), slopeScale = 2π·s.
 //
@@ -283,3 +303,13 @@ func vecDistancesAVX512(dst *float64, segments *int32, n int, columns **float64,
 //
 //go:noescape
 func vecProductsAVX512(dst *float64, segments *int32, n int, columns **float64, count int)
+
+// vecTurnSinAVX512 sets sin = A₀[Row]·B₁[Col+j] − A₁[Row]·B₀[Col+j] at At+j for every segment.
+//
+//go:noescape
+func vecTurnSinAVX512(sin *float64, segments *int32, n int, columns **float64)
+
+// vecTurnAVX512 sets sin as vecTurnSin does and cos = A₁[Row]·B₁[Col+j] + A₀[Row]·B₀[Col+j].
+//
+//go:noescape
+func vecTurnAVX512(sin *float64, cos *float64, segments *int32, n int, columns **float64)

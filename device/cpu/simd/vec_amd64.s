@@ -78,36 +78,38 @@ TEXT ·vecPowerAVX2(SB), NOSPLIT, $0-40
 
 loop:
 	VMULPD      (CX)(BX*1), Y0, Y7
-	VMINPD      Y7, Y2, Y7
-	VMAXPD      Y7, Y3, Y7
-	VROUNDPD    $0x08, Y7, Y8
-	VSUBPD      Y8, Y7, Y7
-	VMULPD      Y7, Y7, Y9
-	VMOVUPD     Y4, Y10
-	VFMADD213PD Y5, Y9, Y10
-	VFMADD213PD Y6, Y9, Y10
-	VFMADD213PD vecdata<>+1472(SB), Y9, Y10
-	VFMADD213PD vecdata<>+1536(SB), Y9, Y10
-	VFMADD213PD vecdata<>+1600(SB), Y9, Y10
-	VMOVUPD     vecdata<>+1664(SB), Y11
-	VFMADD213PD vecdata<>+1728(SB), Y9, Y11
-	VFMADD213PD vecdata<>+1792(SB), Y9, Y11
-	VFMADD213PD vecdata<>+1856(SB), Y9, Y11
-	VFMADD213PD vecdata<>+1920(SB), Y9, Y11
-	VFMADD213PD vecdata<>+1984(SB), Y9, Y11
-	VFMADD231PD Y7, Y10, Y11
-	VFMADD213PD vecdata<>+960(SB), Y7, Y11
-	VMOVUPD     Y8, Y7
-	VMOVUPD     vecdata<>+1024(SB), Y9
-	VFMADD213PD vecdata<>+1088(SB), Y9, Y7
-	VSUBPD      vecdata<>+1088(SB), Y7, Y9
-	VSUBPD      Y9, Y8, Y8
-	VADDPD      vecdata<>+1088(SB), Y8, Y8
+	VCMPPD      $0x05, Y2, Y7, Y8
+	VMINPD      Y7, Y3, Y7
+	VMAXPD      Y7, Y2, Y7
+	VROUNDPD    $0x08, Y7, Y9
+	VSUBPD      Y9, Y7, Y7
+	VMULPD      Y7, Y7, Y10
+	VMOVUPD     Y4, Y11
+	VFMADD213PD Y5, Y10, Y11
+	VFMADD213PD Y6, Y10, Y11
+	VFMADD213PD vecdata<>+1472(SB), Y10, Y11
+	VFMADD213PD vecdata<>+1536(SB), Y10, Y11
+	VFMADD213PD vecdata<>+1600(SB), Y10, Y11
+	VMOVUPD     vecdata<>+1664(SB), Y12
+	VFMADD213PD vecdata<>+1728(SB), Y10, Y12
+	VFMADD213PD vecdata<>+1792(SB), Y10, Y12
+	VFMADD213PD vecdata<>+1856(SB), Y10, Y12
+	VFMADD213PD vecdata<>+1920(SB), Y10, Y12
+	VFMADD213PD vecdata<>+1984(SB), Y10, Y12
+	VFMADD231PD Y7, Y11, Y12
+	VFMADD213PD vecdata<>+960(SB), Y7, Y12
+	VMOVUPD     Y9, Y7
+	VMOVUPD     vecdata<>+1024(SB), Y10
+	VFMADD213PD vecdata<>+1088(SB), Y10, Y7
+	VSUBPD      vecdata<>+1088(SB), Y7, Y10
+	VSUBPD      Y10, Y9, Y9
+	VADDPD      vecdata<>+1088(SB), Y9, Y9
 	VPSLLQ      $0x34, Y7, Y7
-	VPSLLQ      $0x34, Y8, Y8
-	VMULPD      Y7, Y11, Y7
-	VMULPD      Y8, Y7, Y7
+	VPSLLQ      $0x34, Y9, Y9
+	VMULPD      Y7, Y12, Y7
+	VMULPD      Y9, Y7, Y7
 	VMULPD      Y1, Y7, Y7
+	VANDPD      Y8, Y7, Y7
 	VMOVUPD     Y7, (AX)(BX*1)
 	ADDQ        $0x20, BX
 	CMPQ        BX, DX
@@ -289,38 +291,40 @@ loop:
 	VMULPD      vecdata<>+128(SB), Y3, Y3
 	VMOVUPD     Y3, (CX)(SI*1)
 	VMULPD      Y1, Y3, Y3
-	VMOVUPD     vecdata<>+1152(SB), Y4
-	VMINPD      Y3, Y4, Y3
-	VMOVUPD     vecdata<>+1216(SB), Y4
-	VMAXPD      Y3, Y4, Y3
-	VROUNDPD    $0x08, Y3, Y4
-	VSUBPD      Y4, Y3, Y3
-	VMULPD      Y3, Y3, Y5
-	VMOVUPD     vecdata<>+1280(SB), Y6
-	VFMADD213PD vecdata<>+1344(SB), Y5, Y6
-	VFMADD213PD vecdata<>+1408(SB), Y5, Y6
-	VFMADD213PD vecdata<>+1472(SB), Y5, Y6
-	VFMADD213PD vecdata<>+1536(SB), Y5, Y6
-	VFMADD213PD vecdata<>+1600(SB), Y5, Y6
-	VMOVUPD     vecdata<>+1664(SB), Y7
-	VFMADD213PD vecdata<>+1728(SB), Y5, Y7
-	VFMADD213PD vecdata<>+1792(SB), Y5, Y7
-	VFMADD213PD vecdata<>+1856(SB), Y5, Y7
-	VFMADD213PD vecdata<>+1920(SB), Y5, Y7
-	VFMADD213PD vecdata<>+1984(SB), Y5, Y7
-	VFMADD231PD Y3, Y6, Y7
-	VFMADD213PD vecdata<>+960(SB), Y3, Y7
-	VMOVUPD     Y4, Y3
-	VMOVUPD     vecdata<>+1024(SB), Y5
-	VFMADD213PD vecdata<>+1088(SB), Y5, Y3
-	VSUBPD      vecdata<>+1088(SB), Y3, Y5
-	VSUBPD      Y5, Y4, Y4
-	VADDPD      vecdata<>+1088(SB), Y4, Y4
+	VCMPPD      $0x05, vecdata<>+1152(SB), Y3, Y4
+	VMOVUPD     vecdata<>+1216(SB), Y5
+	VMINPD      Y3, Y5, Y3
+	VMOVUPD     vecdata<>+1152(SB), Y5
+	VMAXPD      Y3, Y5, Y3
+	VROUNDPD    $0x08, Y3, Y5
+	VSUBPD      Y5, Y3, Y3
+	VMULPD      Y3, Y3, Y6
+	VMOVUPD     vecdata<>+1280(SB), Y7
+	VFMADD213PD vecdata<>+1344(SB), Y6, Y7
+	VFMADD213PD vecdata<>+1408(SB), Y6, Y7
+	VFMADD213PD vecdata<>+1472(SB), Y6, Y7
+	VFMADD213PD vecdata<>+1536(SB), Y6, Y7
+	VFMADD213PD vecdata<>+1600(SB), Y6, Y7
+	VMOVUPD     vecdata<>+1664(SB), Y8
+	VFMADD213PD vecdata<>+1728(SB), Y6, Y8
+	VFMADD213PD vecdata<>+1792(SB), Y6, Y8
+	VFMADD213PD vecdata<>+1856(SB), Y6, Y8
+	VFMADD213PD vecdata<>+1920(SB), Y6, Y8
+	VFMADD213PD vecdata<>+1984(SB), Y6, Y8
+	VFMADD231PD Y3, Y7, Y8
+	VFMADD213PD vecdata<>+960(SB), Y3, Y8
+	VMOVUPD     Y5, Y3
+	VMOVUPD     vecdata<>+1024(SB), Y6
+	VFMADD213PD vecdata<>+1088(SB), Y6, Y3
+	VSUBPD      vecdata<>+1088(SB), Y3, Y6
+	VSUBPD      Y6, Y5, Y5
+	VADDPD      vecdata<>+1088(SB), Y5, Y5
 	VPSLLQ      $0x34, Y3, Y3
-	VPSLLQ      $0x34, Y4, Y4
-	VMULPD      Y3, Y7, Y3
-	VMULPD      Y4, Y3, Y3
+	VPSLLQ      $0x34, Y5, Y5
+	VMULPD      Y3, Y8, Y3
+	VMULPD      Y5, Y3, Y3
 	VMULPD      Y2, Y3, Y3
+	VANDPD      Y4, Y3, Y3
 	VMOVUPD     Y3, (AX)(SI*1)
 	ADDQ        $0x20, SI
 	CMPQ        SI, BX
@@ -501,157 +505,177 @@ loop:
 	VZEROUPPER
 	RET
 
-// func vecPerAVX2(v *float64, sq *float64, sc *float64, u *float64, d *float64, n int, il float64, slope float64, c float64, s float64)
-// Requires: AVX, AVX2, FMA3
-TEXT ·vecPerAVX2(SB), NOSPLIT, $0-80
-	MOVQ         v+0(FP), AX
-	MOVQ         sq+8(FP), CX
-	MOVQ         sc+16(FP), DX
-	MOVQ         u+24(FP), BX
-	MOVQ         d+32(FP), SI
-	MOVQ         n+40(FP), DI
-	SHLQ         $0x03, DI
-	VBROADCASTSD il+48(FP), Y0
-	VBROADCASTSD slope+56(FP), Y1
-	VBROADCASTSD c+64(FP), Y2
-	VBROADCASTSD s+72(FP), Y3
-	VMOVUPD      vecdata<>+3264(SB), Y4
-	VMOVUPD      vecdata<>+3072(SB), Y5
-	XORQ         R8, R8
+// func vecSinCosAVX2(sin *float64, cos *float64, u *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·vecSinCosAVX2(SB), NOSPLIT, $0-32
+	MOVQ    sin+0(FP), AX
+	MOVQ    cos+8(FP), CX
+	MOVQ    u+16(FP), DX
+	MOVQ    n+24(FP), BX
+	SHLQ    $0x03, BX
+	VMOVUPD vecdata<>+3904(SB), Y0
+	VMOVUPD vecdata<>+3968(SB), Y1
+	VMOVUPD vecdata<>+4032(SB), Y2
+	VMOVUPD vecdata<>+4096(SB), Y3
+	VMOVUPD vecdata<>+4160(SB), Y4
+	VMOVUPD vecdata<>+4224(SB), Y5
+	VMOVUPD vecdata<>+4288(SB), Y6
+	XORQ    SI, SI
 
 loop:
-	VMOVUPD     (BX)(R8*1), Y6
-	VMULPD      Y6, Y6, Y7
-	VMOVUPD     Y4, Y8
-	VFMADD213PD Y5, Y7, Y8
-	VFMADD213PD vecdata<>+3328(SB), Y7, Y8
-	VFMADD213PD vecdata<>+3136(SB), Y7, Y8
-	VFMADD213PD vecdata<>+3392(SB), Y7, Y8
-	VFMADD213PD vecdata<>+3200(SB), Y7, Y8
-	VFMADD213PD vecdata<>+3456(SB), Y7, Y8
-	VFMADD213PD vecdata<>+3520(SB), Y7, Y8
-	VFMADD213PD vecdata<>+3648(SB), Y7, Y8
-	VMULPD      Y6, Y8, Y6
+	VMOVUPD     (DX)(SI*1), Y7
 	VMULPD      Y7, Y7, Y8
-	VMOVUPD     vecdata<>+3904(SB), Y9
-	VFMADD213PD vecdata<>+3968(SB), Y8, Y9
-	VFMADD213PD vecdata<>+4032(SB), Y8, Y9
-	VFMADD213PD vecdata<>+4096(SB), Y8, Y9
-	VMOVUPD     vecdata<>+4160(SB), Y10
-	VFMADD213PD vecdata<>+4224(SB), Y8, Y10
-	VFMADD213PD vecdata<>+4288(SB), Y8, Y10
-	VFMADD213PD vecdata<>+4352(SB), Y8, Y10
-	VFMADD231PD Y7, Y9, Y10
-	VFMADD213PD vecdata<>+960(SB), Y7, Y10
-	VMULPD      Y10, Y6, Y7
-	VMULPD      Y6, Y6, Y6
-	VMULPD      (SI)(R8*1), Y1, Y8
-	VMULPD      Y8, Y7, Y7
-	VMOVUPD     Y7, (DX)(R8*1)
-	VMULPD      Y0, Y6, Y7
-	VMOVUPD     Y7, (CX)(R8*1)
-	VMULPD      Y2, Y6, Y6
-	VMOVUPD     vecdata<>+1152(SB), Y7
-	VMINPD      Y6, Y7, Y6
-	VMOVUPD     vecdata<>+1216(SB), Y7
-	VMAXPD      Y6, Y7, Y6
-	VROUNDPD    $0x08, Y6, Y7
-	VSUBPD      Y7, Y6, Y6
-	VMULPD      Y6, Y6, Y8
-	VMOVUPD     vecdata<>+1280(SB), Y9
-	VFMADD213PD vecdata<>+1344(SB), Y8, Y9
-	VFMADD213PD vecdata<>+1408(SB), Y8, Y9
-	VFMADD213PD vecdata<>+1472(SB), Y8, Y9
-	VFMADD213PD vecdata<>+1536(SB), Y8, Y9
-	VFMADD213PD vecdata<>+1600(SB), Y8, Y9
-	VMOVUPD     vecdata<>+1664(SB), Y10
-	VFMADD213PD vecdata<>+1728(SB), Y8, Y10
-	VFMADD213PD vecdata<>+1792(SB), Y8, Y10
-	VFMADD213PD vecdata<>+1856(SB), Y8, Y10
-	VFMADD213PD vecdata<>+1920(SB), Y8, Y10
-	VFMADD213PD vecdata<>+1984(SB), Y8, Y10
-	VFMADD231PD Y6, Y9, Y10
-	VFMADD213PD vecdata<>+960(SB), Y6, Y10
-	VMOVUPD     Y7, Y6
-	VMOVUPD     vecdata<>+1024(SB), Y8
-	VFMADD213PD vecdata<>+1088(SB), Y8, Y6
-	VSUBPD      vecdata<>+1088(SB), Y6, Y8
-	VSUBPD      Y8, Y7, Y7
-	VADDPD      vecdata<>+1088(SB), Y7, Y7
-	VPSLLQ      $0x34, Y6, Y6
-	VPSLLQ      $0x34, Y7, Y7
-	VMULPD      Y6, Y10, Y6
-	VMULPD      Y7, Y6, Y6
-	VMULPD      Y3, Y6, Y6
-	VMOVUPD     Y6, (AX)(R8*1)
-	ADDQ        $0x20, R8
-	CMPQ        R8, DI
+	VMULPD      Y8, Y8, Y9
+	VMOVUPD     Y0, Y10
+	VFMADD213PD Y1, Y9, Y10
+	VFMADD213PD Y2, Y9, Y10
+	VFMADD213PD Y3, Y9, Y10
+	VMOVUPD     Y4, Y11
+	VFMADD213PD Y5, Y9, Y11
+	VFMADD213PD Y6, Y9, Y11
+	VFMADD213PD vecdata<>+4352(SB), Y9, Y11
+	VFMADD231PD Y8, Y10, Y11
+	VFMADD213PD vecdata<>+960(SB), Y8, Y11
+	VMOVUPD     Y11, (CX)(SI*1)
+	VMULPD      Y8, Y8, Y9
+	VMOVUPD     vecdata<>+3072(SB), Y10
+	VFMADD213PD vecdata<>+3136(SB), Y9, Y10
+	VFMADD213PD vecdata<>+3200(SB), Y9, Y10
+	VMOVUPD     vecdata<>+3264(SB), Y11
+	VFMADD213PD vecdata<>+3328(SB), Y9, Y11
+	VFMADD213PD vecdata<>+3392(SB), Y9, Y11
+	VFMADD213PD vecdata<>+3456(SB), Y9, Y11
+	VFMADD231PD Y8, Y10, Y11
+	VFMADD213PD vecdata<>+3520(SB), Y8, Y11
+	VFMADD213PD vecdata<>+3584(SB), Y8, Y11
+	VMULPD      Y7, Y11, Y8
+	VFMADD231PD vecdata<>+3648(SB), Y7, Y8
+	VMOVUPD     Y8, (AX)(SI*1)
+	ADDQ        $0x20, SI
+	CMPQ        SI, BX
 	JLT         loop
 	VZEROUPPER
 	RET
 
-// func vecPerValueAVX2(v *float64, u *float64, n int, c float64, s float64)
+// func vecPerAVX2(v *float64, sq *float64, sc *float64, sin *float64, cos *float64, d *float64, n int, il float64, slope float64, c float64, s float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecPerAVX2(SB), NOSPLIT, $0-88
+	MOVQ         v+0(FP), AX
+	MOVQ         sq+8(FP), CX
+	MOVQ         sc+16(FP), DX
+	MOVQ         sin+24(FP), BX
+	MOVQ         cos+32(FP), SI
+	MOVQ         d+40(FP), DI
+	MOVQ         n+48(FP), R8
+	SHLQ         $0x03, R8
+	VBROADCASTSD il+56(FP), Y0
+	VBROADCASTSD slope+64(FP), Y1
+	VBROADCASTSD c+72(FP), Y2
+	VBROADCASTSD s+80(FP), Y3
+	VMOVUPD      vecdata<>+1152(SB), Y4
+	VMOVUPD      vecdata<>+1216(SB), Y5
+	XORQ         R9, R9
+
+loop:
+	VMOVUPD     (BX)(R9*1), Y6
+	VMULPD      (SI)(R9*1), Y6, Y7
+	VMULPD      Y6, Y6, Y6
+	VMULPD      (DI)(R9*1), Y1, Y8
+	VMULPD      Y8, Y7, Y7
+	VMOVUPD     Y7, (DX)(R9*1)
+	VMULPD      Y0, Y6, Y7
+	VMOVUPD     Y7, (CX)(R9*1)
+	VMULPD      Y2, Y6, Y6
+	VCMPPD      $0x05, Y4, Y6, Y7
+	VMINPD      Y6, Y5, Y6
+	VMAXPD      Y6, Y4, Y6
+	VROUNDPD    $0x08, Y6, Y8
+	VSUBPD      Y8, Y6, Y6
+	VMULPD      Y6, Y6, Y9
+	VMOVUPD     vecdata<>+1280(SB), Y10
+	VFMADD213PD vecdata<>+1344(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1408(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1472(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1536(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1600(SB), Y9, Y10
+	VMOVUPD     vecdata<>+1664(SB), Y11
+	VFMADD213PD vecdata<>+1728(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1792(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1856(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1920(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1984(SB), Y9, Y11
+	VFMADD231PD Y6, Y10, Y11
+	VFMADD213PD vecdata<>+960(SB), Y6, Y11
+	VMOVUPD     Y8, Y6
+	VMOVUPD     vecdata<>+1024(SB), Y9
+	VFMADD213PD vecdata<>+1088(SB), Y9, Y6
+	VSUBPD      vecdata<>+1088(SB), Y6, Y9
+	VSUBPD      Y9, Y8, Y8
+	VADDPD      vecdata<>+1088(SB), Y8, Y8
+	VPSLLQ      $0x34, Y6, Y6
+	VPSLLQ      $0x34, Y8, Y8
+	VMULPD      Y6, Y11, Y6
+	VMULPD      Y8, Y6, Y6
+	VMULPD      Y3, Y6, Y6
+	VANDPD      Y7, Y6, Y6
+	VMOVUPD     Y6, (AX)(R9*1)
+	ADDQ        $0x20, R9
+	CMPQ        R9, R8
+	JLT         loop
+	VZEROUPPER
+	RET
+
+// func vecPerValueAVX2(v *float64, sin *float64, n int, c float64, s float64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·vecPerValueAVX2(SB), NOSPLIT, $0-40
 	MOVQ         v+0(FP), AX
-	MOVQ         u+8(FP), CX
+	MOVQ         sin+8(FP), CX
 	MOVQ         n+16(FP), DX
 	SHLQ         $0x03, DX
 	VBROADCASTSD c+24(FP), Y0
 	VBROADCASTSD s+32(FP), Y1
-	VMOVUPD      vecdata<>+3264(SB), Y2
-	VMOVUPD      vecdata<>+3072(SB), Y3
-	VMOVUPD      vecdata<>+3328(SB), Y4
-	VMOVUPD      vecdata<>+3136(SB), Y5
+	VMOVUPD      vecdata<>+1152(SB), Y2
+	VMOVUPD      vecdata<>+1216(SB), Y3
+	VMOVUPD      vecdata<>+1280(SB), Y4
+	VMOVUPD      vecdata<>+1344(SB), Y5
 	XORQ         BX, BX
 
 loop:
 	VMOVUPD     (CX)(BX*1), Y6
-	VMULPD      Y6, Y6, Y7
-	VMOVUPD     Y2, Y8
-	VFMADD213PD Y3, Y7, Y8
-	VFMADD213PD Y4, Y7, Y8
-	VFMADD213PD Y5, Y7, Y8
-	VFMADD213PD vecdata<>+3392(SB), Y7, Y8
-	VFMADD213PD vecdata<>+3200(SB), Y7, Y8
-	VFMADD213PD vecdata<>+3456(SB), Y7, Y8
-	VFMADD213PD vecdata<>+3520(SB), Y7, Y8
-	VFMADD213PD vecdata<>+3648(SB), Y7, Y8
-	VMULPD      Y6, Y8, Y6
 	VMULPD      Y6, Y6, Y6
 	VMULPD      Y0, Y6, Y6
-	VMOVUPD     vecdata<>+1152(SB), Y7
-	VMINPD      Y6, Y7, Y6
-	VMOVUPD     vecdata<>+1216(SB), Y7
-	VMAXPD      Y6, Y7, Y6
-	VROUNDPD    $0x08, Y6, Y7
-	VSUBPD      Y7, Y6, Y6
-	VMULPD      Y6, Y6, Y8
-	VMOVUPD     vecdata<>+1280(SB), Y9
-	VFMADD213PD vecdata<>+1344(SB), Y8, Y9
-	VFMADD213PD vecdata<>+1408(SB), Y8, Y9
-	VFMADD213PD vecdata<>+1472(SB), Y8, Y9
-	VFMADD213PD vecdata<>+1536(SB), Y8, Y9
-	VFMADD213PD vecdata<>+1600(SB), Y8, Y9
-	VMOVUPD     vecdata<>+1664(SB), Y10
-	VFMADD213PD vecdata<>+1728(SB), Y8, Y10
-	VFMADD213PD vecdata<>+1792(SB), Y8, Y10
-	VFMADD213PD vecdata<>+1856(SB), Y8, Y10
-	VFMADD213PD vecdata<>+1920(SB), Y8, Y10
-	VFMADD213PD vecdata<>+1984(SB), Y8, Y10
-	VFMADD231PD Y6, Y9, Y10
-	VFMADD213PD vecdata<>+960(SB), Y6, Y10
-	VMOVUPD     Y7, Y6
-	VMOVUPD     vecdata<>+1024(SB), Y8
-	VFMADD213PD vecdata<>+1088(SB), Y8, Y6
-	VSUBPD      vecdata<>+1088(SB), Y6, Y8
-	VSUBPD      Y8, Y7, Y7
-	VADDPD      vecdata<>+1088(SB), Y7, Y7
+	VCMPPD      $0x05, Y2, Y6, Y7
+	VMINPD      Y6, Y3, Y6
+	VMAXPD      Y6, Y2, Y6
+	VROUNDPD    $0x08, Y6, Y8
+	VSUBPD      Y8, Y6, Y6
+	VMULPD      Y6, Y6, Y9
+	VMOVUPD     Y4, Y10
+	VFMADD213PD Y5, Y9, Y10
+	VFMADD213PD vecdata<>+1408(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1472(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1536(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1600(SB), Y9, Y10
+	VMOVUPD     vecdata<>+1664(SB), Y11
+	VFMADD213PD vecdata<>+1728(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1792(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1856(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1920(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1984(SB), Y9, Y11
+	VFMADD231PD Y6, Y10, Y11
+	VFMADD213PD vecdata<>+960(SB), Y6, Y11
+	VMOVUPD     Y8, Y6
+	VMOVUPD     vecdata<>+1024(SB), Y9
+	VFMADD213PD vecdata<>+1088(SB), Y9, Y6
+	VSUBPD      vecdata<>+1088(SB), Y6, Y9
+	VSUBPD      Y9, Y8, Y8
+	VADDPD      vecdata<>+1088(SB), Y8, Y8
 	VPSLLQ      $0x34, Y6, Y6
-	VPSLLQ      $0x34, Y7, Y7
-	VMULPD      Y6, Y10, Y6
-	VMULPD      Y7, Y6, Y6
+	VPSLLQ      $0x34, Y8, Y8
+	VMULPD      Y6, Y11, Y6
+	VMULPD      Y8, Y6, Y6
 	VMULPD      Y1, Y6, Y6
+	VANDPD      Y7, Y6, Y6
 	VMOVUPD     Y6, (AX)(BX*1)
 	ADDQ        $0x20, BX
 	CMPQ        BX, DX
@@ -659,58 +683,32 @@ loop:
 	VZEROUPPER
 	RET
 
-// func vecPerAddAVX2(sq *float64, sc *float64, u *float64, d *float64, n int, il float64, slope float64)
+// func vecPerAddAVX2(sq *float64, sc *float64, sin *float64, cos *float64, d *float64, n int, il float64, slope float64)
 // Requires: AVX, FMA3
-TEXT ·vecPerAddAVX2(SB), NOSPLIT, $0-56
+TEXT ·vecPerAddAVX2(SB), NOSPLIT, $0-64
 	MOVQ         sq+0(FP), AX
 	MOVQ         sc+8(FP), CX
-	MOVQ         u+16(FP), DX
-	MOVQ         d+24(FP), BX
-	MOVQ         n+32(FP), SI
-	SHLQ         $0x03, SI
-	VBROADCASTSD il+40(FP), Y0
-	VBROADCASTSD slope+48(FP), Y1
-	VMOVUPD      vecdata<>+3264(SB), Y2
-	VMOVUPD      vecdata<>+3072(SB), Y3
-	VMOVUPD      vecdata<>+3328(SB), Y4
-	VMOVUPD      vecdata<>+3136(SB), Y5
-	VMOVUPD      vecdata<>+3392(SB), Y6
-	XORQ         DI, DI
+	MOVQ         sin+16(FP), DX
+	MOVQ         cos+24(FP), BX
+	MOVQ         d+32(FP), SI
+	MOVQ         n+40(FP), DI
+	SHLQ         $0x03, DI
+	VBROADCASTSD il+48(FP), Y0
+	VBROADCASTSD slope+56(FP), Y1
+	XORQ         R8, R8
 
 loop:
-	VMOVUPD     (DX)(DI*1), Y7
-	VMULPD      Y7, Y7, Y8
-	VMOVUPD     Y2, Y9
-	VFMADD213PD Y3, Y8, Y9
-	VFMADD213PD Y4, Y8, Y9
-	VFMADD213PD Y5, Y8, Y9
-	VFMADD213PD Y6, Y8, Y9
-	VFMADD213PD vecdata<>+3200(SB), Y8, Y9
-	VFMADD213PD vecdata<>+3456(SB), Y8, Y9
-	VFMADD213PD vecdata<>+3520(SB), Y8, Y9
-	VFMADD213PD vecdata<>+3648(SB), Y8, Y9
-	VMULPD      Y7, Y9, Y7
-	VMULPD      Y8, Y8, Y9
-	VMOVUPD     vecdata<>+3904(SB), Y10
-	VFMADD213PD vecdata<>+3968(SB), Y9, Y10
-	VFMADD213PD vecdata<>+4032(SB), Y9, Y10
-	VFMADD213PD vecdata<>+4096(SB), Y9, Y10
-	VMOVUPD     vecdata<>+4160(SB), Y11
-	VFMADD213PD vecdata<>+4224(SB), Y9, Y11
-	VFMADD213PD vecdata<>+4288(SB), Y9, Y11
-	VFMADD213PD vecdata<>+4352(SB), Y9, Y11
-	VFMADD231PD Y8, Y10, Y11
-	VFMADD213PD vecdata<>+960(SB), Y8, Y11
-	VMULPD      Y11, Y7, Y8
-	VMULPD      Y7, Y7, Y7
-	VMULPD      (BX)(DI*1), Y1, Y9
-	VMULPD      Y9, Y8, Y8
-	VFMADD213PD (AX)(DI*1), Y0, Y7
-	VMOVUPD     Y7, (AX)(DI*1)
-	VADDPD      (CX)(DI*1), Y8, Y7
-	VMOVUPD     Y7, (CX)(DI*1)
-	ADDQ        $0x20, DI
-	CMPQ        DI, SI
+	VMOVUPD     (DX)(R8*1), Y2
+	VMULPD      (BX)(R8*1), Y2, Y3
+	VMULPD      Y2, Y2, Y2
+	VMULPD      (SI)(R8*1), Y1, Y4
+	VMULPD      Y4, Y3, Y3
+	VFMADD213PD (AX)(R8*1), Y0, Y2
+	VMOVUPD     Y2, (AX)(R8*1)
+	VADDPD      (CX)(R8*1), Y3, Y2
+	VMOVUPD     Y2, (CX)(R8*1)
+	ADDQ        $0x20, R8
+	CMPQ        R8, DI
 	JLT         loop
 	VZEROUPPER
 	RET
@@ -952,36 +950,38 @@ loop:
 	VMULPD      Y6, Y0, Y6
 	VSQRTPD     Y6, Y6
 	VMULPD      Y2, Y6, Y6
-	VMINPD      Y6, Y3, Y6
-	VMAXPD      Y6, Y4, Y6
-	VROUNDPD    $0x08, Y6, Y7
-	VSUBPD      Y7, Y6, Y6
-	VMULPD      Y6, Y6, Y8
-	VMOVUPD     Y5, Y9
-	VFMADD213PD vecdata<>+1344(SB), Y8, Y9
-	VFMADD213PD vecdata<>+1408(SB), Y8, Y9
-	VFMADD213PD vecdata<>+1472(SB), Y8, Y9
-	VFMADD213PD vecdata<>+1536(SB), Y8, Y9
-	VFMADD213PD vecdata<>+1600(SB), Y8, Y9
-	VMOVUPD     vecdata<>+1664(SB), Y10
-	VFMADD213PD vecdata<>+1728(SB), Y8, Y10
-	VFMADD213PD vecdata<>+1792(SB), Y8, Y10
-	VFMADD213PD vecdata<>+1856(SB), Y8, Y10
-	VFMADD213PD vecdata<>+1920(SB), Y8, Y10
-	VFMADD213PD vecdata<>+1984(SB), Y8, Y10
-	VFMADD231PD Y6, Y9, Y10
-	VFMADD213PD vecdata<>+960(SB), Y6, Y10
-	VMOVUPD     Y7, Y6
-	VMOVUPD     vecdata<>+1024(SB), Y8
-	VFMADD213PD vecdata<>+1088(SB), Y8, Y6
-	VSUBPD      vecdata<>+1088(SB), Y6, Y8
-	VSUBPD      Y8, Y7, Y7
-	VADDPD      vecdata<>+1088(SB), Y7, Y7
+	VCMPPD      $0x05, Y3, Y6, Y7
+	VMINPD      Y6, Y4, Y6
+	VMAXPD      Y6, Y3, Y6
+	VROUNDPD    $0x08, Y6, Y8
+	VSUBPD      Y8, Y6, Y6
+	VMULPD      Y6, Y6, Y9
+	VMOVUPD     Y5, Y10
+	VFMADD213PD vecdata<>+1344(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1408(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1472(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1536(SB), Y9, Y10
+	VFMADD213PD vecdata<>+1600(SB), Y9, Y10
+	VMOVUPD     vecdata<>+1664(SB), Y11
+	VFMADD213PD vecdata<>+1728(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1792(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1856(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1920(SB), Y9, Y11
+	VFMADD213PD vecdata<>+1984(SB), Y9, Y11
+	VFMADD231PD Y6, Y10, Y11
+	VFMADD213PD vecdata<>+960(SB), Y6, Y11
+	VMOVUPD     Y8, Y6
+	VMOVUPD     vecdata<>+1024(SB), Y9
+	VFMADD213PD vecdata<>+1088(SB), Y9, Y6
+	VSUBPD      vecdata<>+1088(SB), Y6, Y9
+	VSUBPD      Y9, Y8, Y8
+	VADDPD      vecdata<>+1088(SB), Y8, Y8
 	VPSLLQ      $0x34, Y6, Y6
-	VPSLLQ      $0x34, Y7, Y7
-	VMULPD      Y6, Y10, Y6
-	VMULPD      Y7, Y6, Y6
+	VPSLLQ      $0x34, Y8, Y8
+	VMULPD      Y6, Y11, Y6
+	VMULPD      Y8, Y6, Y6
 	VMULPD      Y1, Y6, Y6
+	VANDPD      Y7, Y6, Y6
 	VMOVUPD     Y6, (AX)(BX*1)
 	ADDQ        $0x20, BX
 	CMPQ        BX, DX
@@ -1053,36 +1053,38 @@ loop:
 	VSQRTPD     Y6, Y6
 	VMULPD      Y2, Y6, Y6
 	VMULPD      Y3, Y6, Y7
-	VMINPD      Y7, Y4, Y7
-	VMAXPD      Y7, Y5, Y7
-	VROUNDPD    $0x08, Y7, Y8
-	VSUBPD      Y8, Y7, Y7
-	VMULPD      Y7, Y7, Y9
-	VMOVUPD     vecdata<>+1280(SB), Y10
-	VFMADD213PD vecdata<>+1344(SB), Y9, Y10
-	VFMADD213PD vecdata<>+1408(SB), Y9, Y10
-	VFMADD213PD vecdata<>+1472(SB), Y9, Y10
-	VFMADD213PD vecdata<>+1536(SB), Y9, Y10
-	VFMADD213PD vecdata<>+1600(SB), Y9, Y10
-	VMOVUPD     vecdata<>+1664(SB), Y11
-	VFMADD213PD vecdata<>+1728(SB), Y9, Y11
-	VFMADD213PD vecdata<>+1792(SB), Y9, Y11
-	VFMADD213PD vecdata<>+1856(SB), Y9, Y11
-	VFMADD213PD vecdata<>+1920(SB), Y9, Y11
-	VFMADD213PD vecdata<>+1984(SB), Y9, Y11
-	VFMADD231PD Y7, Y10, Y11
-	VFMADD213PD vecdata<>+960(SB), Y7, Y11
-	VMOVUPD     Y8, Y7
-	VMOVUPD     vecdata<>+1024(SB), Y9
-	VFMADD213PD vecdata<>+1088(SB), Y9, Y7
-	VSUBPD      vecdata<>+1088(SB), Y7, Y9
-	VSUBPD      Y9, Y8, Y8
-	VADDPD      vecdata<>+1088(SB), Y8, Y8
+	VCMPPD      $0x05, Y4, Y7, Y8
+	VMINPD      Y7, Y5, Y7
+	VMAXPD      Y7, Y4, Y7
+	VROUNDPD    $0x08, Y7, Y9
+	VSUBPD      Y9, Y7, Y7
+	VMULPD      Y7, Y7, Y10
+	VMOVUPD     vecdata<>+1280(SB), Y11
+	VFMADD213PD vecdata<>+1344(SB), Y10, Y11
+	VFMADD213PD vecdata<>+1408(SB), Y10, Y11
+	VFMADD213PD vecdata<>+1472(SB), Y10, Y11
+	VFMADD213PD vecdata<>+1536(SB), Y10, Y11
+	VFMADD213PD vecdata<>+1600(SB), Y10, Y11
+	VMOVUPD     vecdata<>+1664(SB), Y12
+	VFMADD213PD vecdata<>+1728(SB), Y10, Y12
+	VFMADD213PD vecdata<>+1792(SB), Y10, Y12
+	VFMADD213PD vecdata<>+1856(SB), Y10, Y12
+	VFMADD213PD vecdata<>+1920(SB), Y10, Y12
+	VFMADD213PD vecdata<>+1984(SB), Y10, Y12
+	VFMADD231PD Y7, Y11, Y12
+	VFMADD213PD vecdata<>+960(SB), Y7, Y12
+	VMOVUPD     Y9, Y7
+	VMOVUPD     vecdata<>+1024(SB), Y10
+	VFMADD213PD vecdata<>+1088(SB), Y10, Y7
+	VSUBPD      vecdata<>+1088(SB), Y7, Y10
+	VSUBPD      Y10, Y9, Y9
+	VADDPD      vecdata<>+1088(SB), Y9, Y9
 	VPSLLQ      $0x34, Y7, Y7
-	VPSLLQ      $0x34, Y8, Y8
-	VMULPD      Y7, Y11, Y7
-	VMULPD      Y8, Y7, Y7
+	VPSLLQ      $0x34, Y9, Y9
+	VMULPD      Y7, Y12, Y7
+	VMULPD      Y9, Y7, Y7
 	VMULPD      Y1, Y7, Y7
+	VANDPD      Y8, Y7, Y7
 	VADDPD      vecdata<>+960(SB), Y6, Y6
 	VMULPD      Y6, Y7, Y6
 	VMOVUPD     Y6, (AX)(BX*1)
@@ -1159,36 +1161,38 @@ loop:
 	VSQRTPD     Y6, Y6
 	VMULPD      Y2, Y6, Y6
 	VMULPD      Y3, Y6, Y7
-	VMINPD      Y7, Y4, Y7
-	VMAXPD      Y7, Y5, Y7
-	VROUNDPD    $0x08, Y7, Y8
-	VSUBPD      Y8, Y7, Y7
-	VMULPD      Y7, Y7, Y9
-	VMOVUPD     vecdata<>+1280(SB), Y10
-	VFMADD213PD vecdata<>+1344(SB), Y9, Y10
-	VFMADD213PD vecdata<>+1408(SB), Y9, Y10
-	VFMADD213PD vecdata<>+1472(SB), Y9, Y10
-	VFMADD213PD vecdata<>+1536(SB), Y9, Y10
-	VFMADD213PD vecdata<>+1600(SB), Y9, Y10
-	VMOVUPD     vecdata<>+1664(SB), Y11
-	VFMADD213PD vecdata<>+1728(SB), Y9, Y11
-	VFMADD213PD vecdata<>+1792(SB), Y9, Y11
-	VFMADD213PD vecdata<>+1856(SB), Y9, Y11
-	VFMADD213PD vecdata<>+1920(SB), Y9, Y11
-	VFMADD213PD vecdata<>+1984(SB), Y9, Y11
-	VFMADD231PD Y7, Y10, Y11
-	VFMADD213PD vecdata<>+960(SB), Y7, Y11
-	VMOVUPD     Y8, Y7
-	VMOVUPD     vecdata<>+1024(SB), Y9
-	VFMADD213PD vecdata<>+1088(SB), Y9, Y7
-	VSUBPD      vecdata<>+1088(SB), Y7, Y9
-	VSUBPD      Y9, Y8, Y8
-	VADDPD      vecdata<>+1088(SB), Y8, Y8
+	VCMPPD      $0x05, Y4, Y7, Y8
+	VMINPD      Y7, Y5, Y7
+	VMAXPD      Y7, Y4, Y7
+	VROUNDPD    $0x08, Y7, Y9
+	VSUBPD      Y9, Y7, Y7
+	VMULPD      Y7, Y7, Y10
+	VMOVUPD     vecdata<>+1280(SB), Y11
+	VFMADD213PD vecdata<>+1344(SB), Y10, Y11
+	VFMADD213PD vecdata<>+1408(SB), Y10, Y11
+	VFMADD213PD vecdata<>+1472(SB), Y10, Y11
+	VFMADD213PD vecdata<>+1536(SB), Y10, Y11
+	VFMADD213PD vecdata<>+1600(SB), Y10, Y11
+	VMOVUPD     vecdata<>+1664(SB), Y12
+	VFMADD213PD vecdata<>+1728(SB), Y10, Y12
+	VFMADD213PD vecdata<>+1792(SB), Y10, Y12
+	VFMADD213PD vecdata<>+1856(SB), Y10, Y12
+	VFMADD213PD vecdata<>+1920(SB), Y10, Y12
+	VFMADD213PD vecdata<>+1984(SB), Y10, Y12
+	VFMADD231PD Y7, Y11, Y12
+	VFMADD213PD vecdata<>+960(SB), Y7, Y12
+	VMOVUPD     Y9, Y7
+	VMOVUPD     vecdata<>+1024(SB), Y10
+	VFMADD213PD vecdata<>+1088(SB), Y10, Y7
+	VSUBPD      vecdata<>+1088(SB), Y7, Y10
+	VSUBPD      Y10, Y9, Y9
+	VADDPD      vecdata<>+1088(SB), Y9, Y9
 	VPSLLQ      $0x34, Y7, Y7
-	VPSLLQ      $0x34, Y8, Y8
-	VMULPD      Y7, Y11, Y7
-	VMULPD      Y8, Y7, Y7
+	VPSLLQ      $0x34, Y9, Y9
+	VMULPD      Y7, Y12, Y7
+	VMULPD      Y9, Y7, Y7
 	VMULPD      Y1, Y7, Y7
+	VANDPD      Y8, Y7, Y7
 	VMULPD      vecdata<>+4800(SB), Y6, Y8
 	VFMADD213PD Y6, Y6, Y8
 	VADDPD      vecdata<>+960(SB), Y8, Y6
@@ -1410,6 +1414,82 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecTurnSinAVX2(sin *float64, segments *int32, n int, columns **float64)
+// Requires: AVX, FMA3
+TEXT ·vecTurnSinAVX2(SB), NOSPLIT, $0-32
+	MOVQ segments+8(FP), AX
+	MOVQ n+16(FP), CX
+	MOVQ columns+24(FP), DX
+	MOVQ sin+0(FP), BX
+	MOVQ (DX), SI
+	MOVQ 8(DX), DI
+	MOVQ 24(DX), R8
+	MOVQ 32(DX), R12
+
+segment:
+	MOVLQSX      (AX), DX
+	MOVLQSX      4(AX), R10
+	MOVLQSX      8(AX), R11
+	MOVLQSX      12(AX), R9
+	VBROADCASTSD (SI)(DX*8), Y0
+	VBROADCASTSD (R8)(DX*8), Y1
+
+entries:
+	VMOVUPD      (DI)(R10*8), Y2
+	VMOVUPD      (R12)(R10*8), Y3
+	VMULPD       Y3, Y0, Y3
+	VFNMADD231PD Y2, Y1, Y3
+	VMOVUPD      Y3, (BX)(R9*8)
+	ADDQ         $0x04, R10
+	ADDQ         $0x04, R9
+	SUBQ         $0x04, R11
+	JG           entries
+	ADDQ         $0x10, AX
+	DECQ         CX
+	JNE          segment
+	VZEROUPPER
+	RET
+
+// func vecTurnAVX2(sin *float64, cos *float64, segments *int32, n int, columns **float64)
+// Requires: AVX, FMA3
+TEXT ·vecTurnAVX2(SB), NOSPLIT, $0-40
+	MOVQ segments+16(FP), AX
+	MOVQ n+24(FP), CX
+	MOVQ columns+32(FP), DX
+	MOVQ sin+0(FP), BX
+	MOVQ cos+8(FP), SI
+	MOVQ (DX), DI
+	MOVQ 8(DX), R8
+	MOVQ 24(DX), R9
+	MOVQ 32(DX), R13
+
+segment:
+	MOVLQSX      (AX), DX
+	MOVLQSX      4(AX), R11
+	MOVLQSX      8(AX), R12
+	MOVLQSX      12(AX), R10
+	VBROADCASTSD (DI)(DX*8), Y0
+	VBROADCASTSD (R9)(DX*8), Y1
+
+entries:
+	VMOVUPD      (R8)(R11*8), Y2
+	VMOVUPD      (R13)(R11*8), Y3
+	VMULPD       Y3, Y0, Y4
+	VFNMADD231PD Y2, Y1, Y4
+	VMOVUPD      Y4, (BX)(R10*8)
+	VMULPD       Y3, Y1, Y3
+	VFMADD231PD  Y2, Y0, Y3
+	VMOVUPD      Y3, (SI)(R10*8)
+	ADDQ         $0x04, R11
+	ADDQ         $0x04, R10
+	SUBQ         $0x04, R12
+	JG           entries
+	ADDQ         $0x10, AX
+	DECQ         CX
+	JNE          segment
+	VZEROUPPER
+	RET
+
 // func vecExpAVX512(dst *float64, x *float64, n int, c float64, s float64)
 // Requires: AVX, AVX512F
 TEXT ·vecExpAVX512(SB), NOSPLIT, $0-40
@@ -1474,23 +1554,23 @@ TEXT ·vecPowerAVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD c+24(FP), Z0
 	VBROADCASTSD s+32(FP), Z1
 	VMOVUPD      vecdata<>+5504(SB), Z2
-	VMOVUPD      vecdata<>+5568(SB), Z3
-	VMOVUPD      vecdata<>+5632(SB), Z4
-	VMOVUPD      vecdata<>+5696(SB), Z5
-	VMOVUPD      vecdata<>+5760(SB), Z6
-	VMOVUPD      vecdata<>+5824(SB), Z7
-	VMOVUPD      vecdata<>+5888(SB), Z8
-	VMOVUPD      vecdata<>+5952(SB), Z9
+	VMOVUPD      vecdata<>+1152(SB), Z3
+	VMOVUPD      vecdata<>+5568(SB), Z4
+	VMOVUPD      vecdata<>+5632(SB), Z5
+	VMOVUPD      vecdata<>+5696(SB), Z6
+	VMOVUPD      vecdata<>+5760(SB), Z7
+	VMOVUPD      vecdata<>+5824(SB), Z8
+	VMOVUPD      vecdata<>+5888(SB), Z9
 	VMULPD       vectables<>+128(SB), Z1, Z10
 	VMULPD       vectables<>+192(SB), Z1, Z1
 	XORQ         BX, BX
 
 loop:
 	VMULPD      (CX)(BX*1), Z0, Z11
-	VMAXPD      Z11, Z2, Z11
-	VADDPD      Z3, Z11, Z12
-	VSUBPD      Z3, Z12, Z13
+	VADDPD      Z2, Z11, Z12
+	VSUBPD      Z2, Z12, Z13
 	VSUBPD      Z13, Z11, Z11
+	VCMPPD      $0x05, Z3, Z13, K1
 	VPERMI2PD   Z1, Z10, Z12
 	VMOVUPD     Z4, Z14
 	VFMADD213PD Z5, Z11, Z14
@@ -1500,7 +1580,7 @@ loop:
 	VFMADD213PD Z9, Z11, Z14
 	VMULPD      Z12, Z11, Z11
 	VFMADD213PD Z12, Z11, Z14
-	VSCALEFPD   Z13, Z14, Z14
+	VSCALEFPD.Z Z13, Z14, K1, Z14
 	VMOVUPD     Z14, (AX)(BX*1)
 	ADDQ        $0x40, BX
 	CMPQ        BX, DX
@@ -1652,20 +1732,20 @@ TEXT ·vecRqAVX512(SB), NOSPLIT, $0-56
 	VBROADCASTSD h+32(FP), Z0
 	VBROADCASTSD negAlpha+40(FP), Z1
 	VBROADCASTSD s+48(FP), Z2
-	VMOVUPD      vecdata<>+6016(SB), Z3
+	VMOVUPD      vecdata<>+5952(SB), Z3
 	VMOVUPD      vecdata<>+960(SB), Z4
-	VMOVUPD      vecdata<>+6080(SB), Z5
+	VMOVUPD      vecdata<>+6016(SB), Z5
 	VMOVUPD      vecdata<>+2368(SB), Z6
-	VMOVUPD      vecdata<>+6144(SB), Z7
+	VMOVUPD      vecdata<>+6080(SB), Z7
 	VMOVUPD      vecdata<>+128(SB), Z8
-	VMOVUPD      vecdata<>+6208(SB), Z9
-	VMOVUPD      vecdata<>+6272(SB), Z10
-	VMOVUPD      vecdata<>+6336(SB), Z11
-	VMOVUPD      vecdata<>+6400(SB), Z12
-	VMOVUPD      vecdata<>+6464(SB), Z13
-	VMOVUPD      vecdata<>+6528(SB), Z14
-	VMOVUPD      vecdata<>+6592(SB), Z15
-	VMOVUPD      vecdata<>+6656(SB), Z16
+	VMOVUPD      vecdata<>+6144(SB), Z9
+	VMOVUPD      vecdata<>+6208(SB), Z10
+	VMOVUPD      vecdata<>+6272(SB), Z11
+	VMOVUPD      vecdata<>+6336(SB), Z12
+	VMOVUPD      vecdata<>+6400(SB), Z13
+	VMOVUPD      vecdata<>+6464(SB), Z14
+	VMOVUPD      vecdata<>+6528(SB), Z15
+	VMOVUPD      vecdata<>+6592(SB), Z16
 	VMULPD       vectables<>+128(SB), Z2, Z17
 	VMULPD       vectables<>+192(SB), Z2, Z2
 	VMOVUPD      vectables<>+256(SB), Z18
@@ -1708,20 +1788,21 @@ loop:
 	VFMADD231PD Z23, Z26, Z24
 	VMOVUPD     Z24, (CX)(SI*1)
 	VMOVUPD     Z24, Z22
-	VFMADD213PD vecdata<>+5568(SB), Z1, Z22
-	VSUBPD      vecdata<>+5568(SB), Z22, Z25
+	VFMADD213PD vecdata<>+5504(SB), Z1, Z22
+	VSUBPD      vecdata<>+5504(SB), Z22, Z25
 	VMOVUPD     Z25, Z23
 	VFMSUB231PD Z1, Z24, Z23
+	VCMPPD      $0x05, vecdata<>+1152(SB), Z25, K1
 	VPERMI2PD   Z2, Z17, Z22
-	VMOVUPD     vecdata<>+5632(SB), Z24
+	VMOVUPD     vecdata<>+5568(SB), Z24
+	VFMADD213PD vecdata<>+5632(SB), Z23, Z24
 	VFMADD213PD vecdata<>+5696(SB), Z23, Z24
 	VFMADD213PD vecdata<>+5760(SB), Z23, Z24
 	VFMADD213PD vecdata<>+5824(SB), Z23, Z24
 	VFMADD213PD vecdata<>+5888(SB), Z23, Z24
-	VFMADD213PD vecdata<>+5952(SB), Z23, Z24
 	VMULPD      Z22, Z23, Z23
 	VFMADD213PD Z22, Z23, Z24
-	VSCALEFPD   Z25, Z24, Z24
+	VSCALEFPD.Z Z25, Z24, K1, Z24
 	VMOVUPD     Z24, (AX)(SI*1)
 	ADDQ        $0x40, SI
 	CMPQ        SI, BX
@@ -1737,20 +1818,20 @@ TEXT ·vecLog2p1AVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+16(FP), DX
 	SHLQ         $0x03, DX
 	VBROADCASTSD c+24(FP), Z0
-	VMOVUPD      vecdata<>+6016(SB), Z1
+	VMOVUPD      vecdata<>+5952(SB), Z1
 	VMOVUPD      vecdata<>+960(SB), Z2
-	VMOVUPD      vecdata<>+6080(SB), Z3
+	VMOVUPD      vecdata<>+6016(SB), Z3
 	VMOVUPD      vecdata<>+2368(SB), Z4
-	VMOVUPD      vecdata<>+6144(SB), Z5
+	VMOVUPD      vecdata<>+6080(SB), Z5
 	VMOVUPD      vecdata<>+128(SB), Z6
-	VMOVUPD      vecdata<>+6208(SB), Z7
-	VMOVUPD      vecdata<>+6272(SB), Z8
-	VMOVUPD      vecdata<>+6336(SB), Z9
-	VMOVUPD      vecdata<>+6400(SB), Z10
-	VMOVUPD      vecdata<>+6464(SB), Z11
-	VMOVUPD      vecdata<>+6528(SB), Z12
-	VMOVUPD      vecdata<>+6592(SB), Z13
-	VMOVUPD      vecdata<>+6656(SB), Z14
+	VMOVUPD      vecdata<>+6144(SB), Z7
+	VMOVUPD      vecdata<>+6208(SB), Z8
+	VMOVUPD      vecdata<>+6272(SB), Z9
+	VMOVUPD      vecdata<>+6336(SB), Z10
+	VMOVUPD      vecdata<>+6400(SB), Z11
+	VMOVUPD      vecdata<>+6464(SB), Z12
+	VMOVUPD      vecdata<>+6528(SB), Z13
+	VMOVUPD      vecdata<>+6592(SB), Z14
 	VMOVUPD      vectables<>+256(SB), Z15
 	VMOVUPD      vectables<>+320(SB), Z16
 	VMOVUPD      vectables<>+384(SB), Z17
@@ -1911,227 +1992,200 @@ loop:
 	VZEROUPPER
 	RET
 
-// func vecPerAVX512(v *float64, sq *float64, sc *float64, u *float64, d *float64, n int, il float64, slope float64, c float64, s float64)
+// func vecSinCosAVX512(sin *float64, cos *float64, u *float64, n int)
 // Requires: AVX, AVX512F
-TEXT ·vecPerAVX512(SB), NOSPLIT, $0-80
-	MOVQ         v+0(FP), AX
-	MOVQ         sq+8(FP), CX
-	MOVQ         sc+16(FP), DX
-	MOVQ         u+24(FP), BX
-	MOVQ         d+32(FP), SI
-	MOVQ         n+40(FP), DI
-	SHLQ         $0x03, DI
-	VBROADCASTSD il+48(FP), Z0
-	VBROADCASTSD slope+56(FP), Z1
-	VBROADCASTSD c+64(FP), Z2
-	VBROADCASTSD s+72(FP), Z3
-	VMOVUPD      vecdata<>+3264(SB), Z4
-	VMOVUPD      vecdata<>+3072(SB), Z5
-	VMOVUPD      vecdata<>+3328(SB), Z6
-	VMOVUPD      vecdata<>+3136(SB), Z7
-	VMOVUPD      vecdata<>+3392(SB), Z8
-	VMOVUPD      vecdata<>+3200(SB), Z9
-	VMOVUPD      vecdata<>+3456(SB), Z10
-	VMOVUPD      vecdata<>+3520(SB), Z11
-	VMOVUPD      vecdata<>+3648(SB), Z12
-	VMOVUPD      vecdata<>+3904(SB), Z13
-	VMOVUPD      vecdata<>+3968(SB), Z14
-	VMOVUPD      vecdata<>+4032(SB), Z15
-	VMOVUPD      vecdata<>+4096(SB), Z16
-	VMOVUPD      vecdata<>+4160(SB), Z17
-	VMOVUPD      vecdata<>+4224(SB), Z18
-	VMOVUPD      vecdata<>+4288(SB), Z19
-	VMOVUPD      vecdata<>+4352(SB), Z20
-	VMOVUPD      vecdata<>+960(SB), Z21
-	VMULPD       vectables<>+128(SB), Z3, Z22
-	VMULPD       vectables<>+192(SB), Z3, Z3
-	XORQ         R8, R8
+TEXT ·vecSinCosAVX512(SB), NOSPLIT, $0-32
+	MOVQ    sin+0(FP), AX
+	MOVQ    cos+8(FP), CX
+	MOVQ    u+16(FP), DX
+	MOVQ    n+24(FP), BX
+	SHLQ    $0x03, BX
+	VMOVUPD vecdata<>+3904(SB), Z0
+	VMOVUPD vecdata<>+3968(SB), Z1
+	VMOVUPD vecdata<>+4032(SB), Z2
+	VMOVUPD vecdata<>+4096(SB), Z3
+	VMOVUPD vecdata<>+4160(SB), Z4
+	VMOVUPD vecdata<>+4224(SB), Z5
+	VMOVUPD vecdata<>+4288(SB), Z6
+	VMOVUPD vecdata<>+4352(SB), Z7
+	VMOVUPD vecdata<>+960(SB), Z8
+	VMOVUPD vecdata<>+3072(SB), Z9
+	VMOVUPD vecdata<>+3136(SB), Z10
+	VMOVUPD vecdata<>+3200(SB), Z11
+	VMOVUPD vecdata<>+3264(SB), Z12
+	VMOVUPD vecdata<>+3328(SB), Z13
+	VMOVUPD vecdata<>+3392(SB), Z14
+	VMOVUPD vecdata<>+3456(SB), Z15
+	VMOVUPD vecdata<>+3520(SB), Z16
+	VMOVUPD vecdata<>+3584(SB), Z17
+	VMOVUPD vecdata<>+3648(SB), Z18
+	XORQ    SI, SI
 
 loop:
-	VMOVUPD     (BX)(R8*1), Z23
-	VMULPD      Z23, Z23, Z24
-	VMOVUPD     Z4, Z25
-	VFMADD213PD Z5, Z24, Z25
-	VFMADD213PD Z6, Z24, Z25
-	VFMADD213PD Z7, Z24, Z25
-	VFMADD213PD Z8, Z24, Z25
-	VFMADD213PD Z9, Z24, Z25
-	VFMADD213PD Z10, Z24, Z25
-	VFMADD213PD Z11, Z24, Z25
-	VFMADD213PD Z12, Z24, Z25
-	VMULPD      Z23, Z25, Z23
-	VMULPD      Z24, Z24, Z25
-	VMOVUPD     Z13, Z26
-	VFMADD213PD Z14, Z25, Z26
-	VFMADD213PD Z15, Z25, Z26
-	VFMADD213PD Z16, Z25, Z26
-	VMOVUPD     Z17, Z27
-	VFMADD213PD Z18, Z25, Z27
-	VFMADD213PD Z19, Z25, Z27
-	VFMADD213PD Z20, Z25, Z27
-	VFMADD231PD Z24, Z26, Z27
-	VFMADD213PD Z21, Z24, Z27
-	VMULPD      Z27, Z23, Z24
-	VMULPD      Z23, Z23, Z23
-	VMULPD      (SI)(R8*1), Z1, Z25
-	VMULPD      Z25, Z24, Z24
-	VMOVUPD     Z24, (DX)(R8*1)
-	VMULPD      Z0, Z23, Z24
-	VMOVUPD     Z24, (CX)(R8*1)
-	VMULPD      Z2, Z23, Z23
-	VMOVUPD     vecdata<>+5504(SB), Z24
-	VMAXPD      Z23, Z24, Z23
-	VADDPD      vecdata<>+5568(SB), Z23, Z24
-	VSUBPD      vecdata<>+5568(SB), Z24, Z25
-	VSUBPD      Z25, Z23, Z23
-	VPERMI2PD   Z3, Z22, Z24
-	VMOVUPD     vecdata<>+5632(SB), Z26
-	VFMADD213PD vecdata<>+5696(SB), Z23, Z26
-	VFMADD213PD vecdata<>+5760(SB), Z23, Z26
-	VFMADD213PD vecdata<>+5824(SB), Z23, Z26
-	VFMADD213PD vecdata<>+5888(SB), Z23, Z26
-	VFMADD213PD vecdata<>+5952(SB), Z23, Z26
-	VMULPD      Z24, Z23, Z23
-	VFMADD213PD Z24, Z23, Z26
-	VSCALEFPD   Z25, Z26, Z26
-	VMOVUPD     Z26, (AX)(R8*1)
-	ADDQ        $0x40, R8
-	CMPQ        R8, DI
+	VMOVUPD     (DX)(SI*1), Z19
+	VMULPD      Z19, Z19, Z20
+	VMULPD      Z20, Z20, Z21
+	VMOVUPD     Z0, Z22
+	VFMADD213PD Z1, Z21, Z22
+	VFMADD213PD Z2, Z21, Z22
+	VFMADD213PD Z3, Z21, Z22
+	VMOVUPD     Z4, Z23
+	VFMADD213PD Z5, Z21, Z23
+	VFMADD213PD Z6, Z21, Z23
+	VFMADD213PD Z7, Z21, Z23
+	VFMADD231PD Z20, Z22, Z23
+	VFMADD213PD Z8, Z20, Z23
+	VMOVUPD     Z23, (CX)(SI*1)
+	VMULPD      Z20, Z20, Z21
+	VMOVUPD     Z9, Z22
+	VFMADD213PD Z10, Z21, Z22
+	VFMADD213PD Z11, Z21, Z22
+	VMOVUPD     Z12, Z23
+	VFMADD213PD Z13, Z21, Z23
+	VFMADD213PD Z14, Z21, Z23
+	VFMADD213PD Z15, Z21, Z23
+	VFMADD231PD Z20, Z22, Z23
+	VFMADD213PD Z16, Z20, Z23
+	VFMADD213PD Z17, Z20, Z23
+	VMULPD      Z19, Z23, Z20
+	VFMADD231PD Z18, Z19, Z20
+	VMOVUPD     Z20, (AX)(SI*1)
+	ADDQ        $0x40, SI
+	CMPQ        SI, BX
 	JLT         loop
 	VZEROUPPER
 	RET
 
-// func vecPerValueAVX512(v *float64, u *float64, n int, c float64, s float64)
+// func vecPerAVX512(v *float64, sq *float64, sc *float64, sin *float64, cos *float64, d *float64, n int, il float64, slope float64, c float64, s float64)
+// Requires: AVX, AVX512F
+TEXT ·vecPerAVX512(SB), NOSPLIT, $0-88
+	MOVQ         v+0(FP), AX
+	MOVQ         sq+8(FP), CX
+	MOVQ         sc+16(FP), DX
+	MOVQ         sin+24(FP), BX
+	MOVQ         cos+32(FP), SI
+	MOVQ         d+40(FP), DI
+	MOVQ         n+48(FP), R8
+	SHLQ         $0x03, R8
+	VBROADCASTSD il+56(FP), Z0
+	VBROADCASTSD slope+64(FP), Z1
+	VBROADCASTSD c+72(FP), Z2
+	VBROADCASTSD s+80(FP), Z3
+	VMOVUPD      vecdata<>+5504(SB), Z4
+	VMOVUPD      vecdata<>+1152(SB), Z5
+	VMOVUPD      vecdata<>+5568(SB), Z6
+	VMOVUPD      vecdata<>+5632(SB), Z7
+	VMOVUPD      vecdata<>+5696(SB), Z8
+	VMOVUPD      vecdata<>+5760(SB), Z9
+	VMOVUPD      vecdata<>+5824(SB), Z10
+	VMOVUPD      vecdata<>+5888(SB), Z11
+	VMULPD       vectables<>+128(SB), Z3, Z12
+	VMULPD       vectables<>+192(SB), Z3, Z3
+	XORQ         R9, R9
+
+loop:
+	VMOVUPD     (BX)(R9*1), Z13
+	VMULPD      (SI)(R9*1), Z13, Z14
+	VMULPD      Z13, Z13, Z13
+	VMULPD      (DI)(R9*1), Z1, Z15
+	VMULPD      Z15, Z14, Z14
+	VMOVUPD     Z14, (DX)(R9*1)
+	VMULPD      Z0, Z13, Z14
+	VMOVUPD     Z14, (CX)(R9*1)
+	VMULPD      Z2, Z13, Z13
+	VADDPD      Z4, Z13, Z14
+	VSUBPD      Z4, Z14, Z15
+	VSUBPD      Z15, Z13, Z13
+	VCMPPD      $0x05, Z5, Z15, K1
+	VPERMI2PD   Z3, Z12, Z14
+	VMOVUPD     Z6, Z16
+	VFMADD213PD Z7, Z13, Z16
+	VFMADD213PD Z8, Z13, Z16
+	VFMADD213PD Z9, Z13, Z16
+	VFMADD213PD Z10, Z13, Z16
+	VFMADD213PD Z11, Z13, Z16
+	VMULPD      Z14, Z13, Z13
+	VFMADD213PD Z14, Z13, Z16
+	VSCALEFPD.Z Z15, Z16, K1, Z16
+	VMOVUPD     Z16, (AX)(R9*1)
+	ADDQ        $0x40, R9
+	CMPQ        R9, R8
+	JLT         loop
+	VZEROUPPER
+	RET
+
+// func vecPerValueAVX512(v *float64, sin *float64, n int, c float64, s float64)
 // Requires: AVX, AVX512F
 TEXT ·vecPerValueAVX512(SB), NOSPLIT, $0-40
 	MOVQ         v+0(FP), AX
-	MOVQ         u+8(FP), CX
+	MOVQ         sin+8(FP), CX
 	MOVQ         n+16(FP), DX
 	SHLQ         $0x03, DX
 	VBROADCASTSD c+24(FP), Z0
 	VBROADCASTSD s+32(FP), Z1
-	VMOVUPD      vecdata<>+3264(SB), Z2
-	VMOVUPD      vecdata<>+3072(SB), Z3
-	VMOVUPD      vecdata<>+3328(SB), Z4
-	VMOVUPD      vecdata<>+3136(SB), Z5
-	VMOVUPD      vecdata<>+3392(SB), Z6
-	VMOVUPD      vecdata<>+3200(SB), Z7
-	VMOVUPD      vecdata<>+3456(SB), Z8
-	VMOVUPD      vecdata<>+3520(SB), Z9
-	VMOVUPD      vecdata<>+3648(SB), Z10
-	VMOVUPD      vecdata<>+5504(SB), Z11
-	VMOVUPD      vecdata<>+5568(SB), Z12
-	VMOVUPD      vecdata<>+5632(SB), Z13
-	VMOVUPD      vecdata<>+5696(SB), Z14
-	VMOVUPD      vecdata<>+5760(SB), Z15
-	VMOVUPD      vecdata<>+5824(SB), Z16
-	VMOVUPD      vecdata<>+5888(SB), Z17
-	VMOVUPD      vecdata<>+5952(SB), Z18
-	VMULPD       vectables<>+128(SB), Z1, Z19
+	VMOVUPD      vecdata<>+5504(SB), Z2
+	VMOVUPD      vecdata<>+1152(SB), Z3
+	VMOVUPD      vecdata<>+5568(SB), Z4
+	VMOVUPD      vecdata<>+5632(SB), Z5
+	VMOVUPD      vecdata<>+5696(SB), Z6
+	VMOVUPD      vecdata<>+5760(SB), Z7
+	VMOVUPD      vecdata<>+5824(SB), Z8
+	VMOVUPD      vecdata<>+5888(SB), Z9
+	VMULPD       vectables<>+128(SB), Z1, Z10
 	VMULPD       vectables<>+192(SB), Z1, Z1
 	XORQ         BX, BX
 
 loop:
-	VMOVUPD     (CX)(BX*1), Z20
-	VMULPD      Z20, Z20, Z21
-	VMOVUPD     Z2, Z22
-	VFMADD213PD Z3, Z21, Z22
-	VFMADD213PD Z4, Z21, Z22
-	VFMADD213PD Z5, Z21, Z22
-	VFMADD213PD Z6, Z21, Z22
-	VFMADD213PD Z7, Z21, Z22
-	VFMADD213PD Z8, Z21, Z22
-	VFMADD213PD Z9, Z21, Z22
-	VFMADD213PD Z10, Z21, Z22
-	VMULPD      Z20, Z22, Z20
-	VMULPD      Z20, Z20, Z20
-	VMULPD      Z0, Z20, Z20
-	VMAXPD      Z20, Z11, Z20
-	VADDPD      Z12, Z20, Z21
-	VSUBPD      Z12, Z21, Z22
-	VSUBPD      Z22, Z20, Z20
-	VPERMI2PD   Z1, Z19, Z21
-	VMOVUPD     Z13, Z23
-	VFMADD213PD Z14, Z20, Z23
-	VFMADD213PD Z15, Z20, Z23
-	VFMADD213PD Z16, Z20, Z23
-	VFMADD213PD Z17, Z20, Z23
-	VFMADD213PD Z18, Z20, Z23
-	VMULPD      Z21, Z20, Z20
-	VFMADD213PD Z21, Z20, Z23
-	VSCALEFPD   Z22, Z23, Z23
-	VMOVUPD     Z23, (AX)(BX*1)
+	VMOVUPD     (CX)(BX*1), Z11
+	VMULPD      Z11, Z11, Z11
+	VMULPD      Z0, Z11, Z11
+	VADDPD      Z2, Z11, Z12
+	VSUBPD      Z2, Z12, Z13
+	VSUBPD      Z13, Z11, Z11
+	VCMPPD      $0x05, Z3, Z13, K1
+	VPERMI2PD   Z1, Z10, Z12
+	VMOVUPD     Z4, Z14
+	VFMADD213PD Z5, Z11, Z14
+	VFMADD213PD Z6, Z11, Z14
+	VFMADD213PD Z7, Z11, Z14
+	VFMADD213PD Z8, Z11, Z14
+	VFMADD213PD Z9, Z11, Z14
+	VMULPD      Z12, Z11, Z11
+	VFMADD213PD Z12, Z11, Z14
+	VSCALEFPD.Z Z13, Z14, K1, Z14
+	VMOVUPD     Z14, (AX)(BX*1)
 	ADDQ        $0x40, BX
 	CMPQ        BX, DX
 	JLT         loop
 	VZEROUPPER
 	RET
 
-// func vecPerAddAVX512(sq *float64, sc *float64, u *float64, d *float64, n int, il float64, slope float64)
+// func vecPerAddAVX512(sq *float64, sc *float64, sin *float64, cos *float64, d *float64, n int, il float64, slope float64)
 // Requires: AVX, AVX512F
-TEXT ·vecPerAddAVX512(SB), NOSPLIT, $0-56
+TEXT ·vecPerAddAVX512(SB), NOSPLIT, $0-64
 	MOVQ         sq+0(FP), AX
 	MOVQ         sc+8(FP), CX
-	MOVQ         u+16(FP), DX
-	MOVQ         d+24(FP), BX
-	MOVQ         n+32(FP), SI
-	SHLQ         $0x03, SI
-	VBROADCASTSD il+40(FP), Z0
-	VBROADCASTSD slope+48(FP), Z1
-	VMOVUPD      vecdata<>+3264(SB), Z2
-	VMOVUPD      vecdata<>+3072(SB), Z3
-	VMOVUPD      vecdata<>+3328(SB), Z4
-	VMOVUPD      vecdata<>+3136(SB), Z5
-	VMOVUPD      vecdata<>+3392(SB), Z6
-	VMOVUPD      vecdata<>+3200(SB), Z7
-	VMOVUPD      vecdata<>+3456(SB), Z8
-	VMOVUPD      vecdata<>+3520(SB), Z9
-	VMOVUPD      vecdata<>+3648(SB), Z10
-	VMOVUPD      vecdata<>+3904(SB), Z11
-	VMOVUPD      vecdata<>+3968(SB), Z12
-	VMOVUPD      vecdata<>+4032(SB), Z13
-	VMOVUPD      vecdata<>+4096(SB), Z14
-	VMOVUPD      vecdata<>+4160(SB), Z15
-	VMOVUPD      vecdata<>+4224(SB), Z16
-	VMOVUPD      vecdata<>+4288(SB), Z17
-	VMOVUPD      vecdata<>+4352(SB), Z18
-	VMOVUPD      vecdata<>+960(SB), Z19
-	XORQ         DI, DI
+	MOVQ         sin+16(FP), DX
+	MOVQ         cos+24(FP), BX
+	MOVQ         d+32(FP), SI
+	MOVQ         n+40(FP), DI
+	SHLQ         $0x03, DI
+	VBROADCASTSD il+48(FP), Z0
+	VBROADCASTSD slope+56(FP), Z1
+	XORQ         R8, R8
 
 loop:
-	VMOVUPD     (DX)(DI*1), Z20
-	VMULPD      Z20, Z20, Z21
-	VMOVUPD     Z2, Z22
-	VFMADD213PD Z3, Z21, Z22
-	VFMADD213PD Z4, Z21, Z22
-	VFMADD213PD Z5, Z21, Z22
-	VFMADD213PD Z6, Z21, Z22
-	VFMADD213PD Z7, Z21, Z22
-	VFMADD213PD Z8, Z21, Z22
-	VFMADD213PD Z9, Z21, Z22
-	VFMADD213PD Z10, Z21, Z22
-	VMULPD      Z20, Z22, Z20
-	VMULPD      Z21, Z21, Z22
-	VMOVUPD     Z11, Z23
-	VFMADD213PD Z12, Z22, Z23
-	VFMADD213PD Z13, Z22, Z23
-	VFMADD213PD Z14, Z22, Z23
-	VMOVUPD     Z15, Z24
-	VFMADD213PD Z16, Z22, Z24
-	VFMADD213PD Z17, Z22, Z24
-	VFMADD213PD Z18, Z22, Z24
-	VFMADD231PD Z21, Z23, Z24
-	VFMADD213PD Z19, Z21, Z24
-	VMULPD      Z24, Z20, Z21
-	VMULPD      Z20, Z20, Z20
-	VMULPD      (BX)(DI*1), Z1, Z22
-	VMULPD      Z22, Z21, Z21
-	VFMADD213PD (AX)(DI*1), Z0, Z20
-	VMOVUPD     Z20, (AX)(DI*1)
-	VADDPD      (CX)(DI*1), Z21, Z20
-	VMOVUPD     Z20, (CX)(DI*1)
-	ADDQ        $0x40, DI
-	CMPQ        DI, SI
+	VMOVUPD     (DX)(R8*1), Z2
+	VMULPD      (BX)(R8*1), Z2, Z3
+	VMULPD      Z2, Z2, Z2
+	VMULPD      (SI)(R8*1), Z1, Z4
+	VMULPD      Z4, Z3, Z3
+	VFMADD213PD (AX)(R8*1), Z0, Z2
+	VMOVUPD     Z2, (AX)(R8*1)
+	VADDPD      (CX)(R8*1), Z3, Z2
+	VMOVUPD     Z2, (CX)(R8*1)
+	ADDQ        $0x40, R8
+	CMPQ        R8, DI
 	JLT         loop
 	VZEROUPPER
 	RET
@@ -2389,13 +2443,13 @@ TEXT ·vecMatern12AVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD variance+32(FP), Z1
 	VMOVUPD      vecdata<>+4480(SB), Z2
 	VMOVUPD      vecdata<>+5504(SB), Z3
-	VMOVUPD      vecdata<>+5568(SB), Z4
-	VMOVUPD      vecdata<>+5632(SB), Z5
-	VMOVUPD      vecdata<>+5696(SB), Z6
-	VMOVUPD      vecdata<>+5760(SB), Z7
-	VMOVUPD      vecdata<>+5824(SB), Z8
-	VMOVUPD      vecdata<>+5888(SB), Z9
-	VMOVUPD      vecdata<>+5952(SB), Z10
+	VMOVUPD      vecdata<>+1152(SB), Z4
+	VMOVUPD      vecdata<>+5568(SB), Z5
+	VMOVUPD      vecdata<>+5632(SB), Z6
+	VMOVUPD      vecdata<>+5696(SB), Z7
+	VMOVUPD      vecdata<>+5760(SB), Z8
+	VMOVUPD      vecdata<>+5824(SB), Z9
+	VMOVUPD      vecdata<>+5888(SB), Z10
 	VMULPD       vectables<>+128(SB), Z1, Z11
 	VMULPD       vectables<>+192(SB), Z1, Z1
 	XORQ         BX, BX
@@ -2405,10 +2459,10 @@ loop:
 	VMULPD      Z12, Z0, Z12
 	VSQRTPD     Z12, Z12
 	VMULPD      Z2, Z12, Z12
-	VMAXPD      Z12, Z3, Z12
-	VADDPD      Z4, Z12, Z13
-	VSUBPD      Z4, Z13, Z14
+	VADDPD      Z3, Z12, Z13
+	VSUBPD      Z3, Z13, Z14
 	VSUBPD      Z14, Z12, Z12
+	VCMPPD      $0x05, Z4, Z14, K1
 	VPERMI2PD   Z1, Z11, Z13
 	VMOVUPD     Z5, Z15
 	VFMADD213PD Z6, Z12, Z15
@@ -2418,7 +2472,7 @@ loop:
 	VFMADD213PD Z10, Z12, Z15
 	VMULPD      Z13, Z12, Z12
 	VFMADD213PD Z13, Z12, Z15
-	VSCALEFPD   Z14, Z15, Z15
+	VSCALEFPD.Z Z14, Z15, K1, Z15
 	VMOVUPD     Z15, (AX)(BX*1)
 	ADDQ        $0x40, BX
 	CMPQ        BX, DX
@@ -2485,13 +2539,13 @@ TEXT ·vecMatern32AVX512(SB), NOSPLIT, $0-40
 	VMOVUPD      vecdata<>+4608(SB), Z2
 	VMOVUPD      vecdata<>+4480(SB), Z3
 	VMOVUPD      vecdata<>+5504(SB), Z4
-	VMOVUPD      vecdata<>+5568(SB), Z5
-	VMOVUPD      vecdata<>+5632(SB), Z6
-	VMOVUPD      vecdata<>+5696(SB), Z7
-	VMOVUPD      vecdata<>+5760(SB), Z8
-	VMOVUPD      vecdata<>+5824(SB), Z9
-	VMOVUPD      vecdata<>+5888(SB), Z10
-	VMOVUPD      vecdata<>+5952(SB), Z11
+	VMOVUPD      vecdata<>+1152(SB), Z5
+	VMOVUPD      vecdata<>+5568(SB), Z6
+	VMOVUPD      vecdata<>+5632(SB), Z7
+	VMOVUPD      vecdata<>+5696(SB), Z8
+	VMOVUPD      vecdata<>+5760(SB), Z9
+	VMOVUPD      vecdata<>+5824(SB), Z10
+	VMOVUPD      vecdata<>+5888(SB), Z11
 	VMOVUPD      vecdata<>+960(SB), Z12
 	VMULPD       vectables<>+128(SB), Z1, Z13
 	VMULPD       vectables<>+192(SB), Z1, Z1
@@ -2503,10 +2557,10 @@ loop:
 	VSQRTPD     Z14, Z14
 	VMULPD      Z2, Z14, Z14
 	VMULPD      Z3, Z14, Z15
-	VMAXPD      Z15, Z4, Z15
-	VADDPD      Z5, Z15, Z16
-	VSUBPD      Z5, Z16, Z17
+	VADDPD      Z4, Z15, Z16
+	VSUBPD      Z4, Z16, Z17
 	VSUBPD      Z17, Z15, Z15
+	VCMPPD      $0x05, Z5, Z17, K1
 	VPERMI2PD   Z1, Z13, Z16
 	VMOVUPD     Z6, Z18
 	VFMADD213PD Z7, Z15, Z18
@@ -2516,7 +2570,7 @@ loop:
 	VFMADD213PD Z11, Z15, Z18
 	VMULPD      Z16, Z15, Z15
 	VFMADD213PD Z16, Z15, Z18
-	VSCALEFPD   Z17, Z18, Z18
+	VSCALEFPD.Z Z17, Z18, K1, Z18
 	VADDPD      Z12, Z14, Z14
 	VMULPD      Z14, Z18, Z14
 	VMOVUPD     Z14, (AX)(BX*1)
@@ -2588,13 +2642,13 @@ TEXT ·vecMatern52AVX512(SB), NOSPLIT, $0-40
 	VMOVUPD      vecdata<>+4736(SB), Z2
 	VMOVUPD      vecdata<>+4480(SB), Z3
 	VMOVUPD      vecdata<>+5504(SB), Z4
-	VMOVUPD      vecdata<>+5568(SB), Z5
-	VMOVUPD      vecdata<>+5632(SB), Z6
-	VMOVUPD      vecdata<>+5696(SB), Z7
-	VMOVUPD      vecdata<>+5760(SB), Z8
-	VMOVUPD      vecdata<>+5824(SB), Z9
-	VMOVUPD      vecdata<>+5888(SB), Z10
-	VMOVUPD      vecdata<>+5952(SB), Z11
+	VMOVUPD      vecdata<>+1152(SB), Z5
+	VMOVUPD      vecdata<>+5568(SB), Z6
+	VMOVUPD      vecdata<>+5632(SB), Z7
+	VMOVUPD      vecdata<>+5696(SB), Z8
+	VMOVUPD      vecdata<>+5760(SB), Z9
+	VMOVUPD      vecdata<>+5824(SB), Z10
+	VMOVUPD      vecdata<>+5888(SB), Z11
 	VMOVUPD      vecdata<>+4800(SB), Z12
 	VMOVUPD      vecdata<>+960(SB), Z13
 	VMULPD       vectables<>+128(SB), Z1, Z14
@@ -2607,10 +2661,10 @@ loop:
 	VSQRTPD     Z15, Z15
 	VMULPD      Z2, Z15, Z15
 	VMULPD      Z3, Z15, Z16
-	VMAXPD      Z16, Z4, Z16
-	VADDPD      Z5, Z16, Z17
-	VSUBPD      Z5, Z17, Z18
+	VADDPD      Z4, Z16, Z17
+	VSUBPD      Z4, Z17, Z18
 	VSUBPD      Z18, Z16, Z16
+	VCMPPD      $0x05, Z5, Z18, K1
 	VPERMI2PD   Z1, Z14, Z17
 	VMOVUPD     Z6, Z19
 	VFMADD213PD Z7, Z16, Z19
@@ -2620,7 +2674,7 @@ loop:
 	VFMADD213PD Z11, Z16, Z19
 	VMULPD      Z17, Z16, Z16
 	VFMADD213PD Z17, Z16, Z19
-	VSCALEFPD   Z18, Z19, Z19
+	VSCALEFPD.Z Z18, Z19, K1, Z19
 	VMULPD      Z12, Z15, Z16
 	VFMADD213PD Z15, Z15, Z16
 	VADDPD      Z13, Z16, Z15
@@ -2846,6 +2900,82 @@ next:
 	VZEROUPPER
 	RET
 
+// func vecTurnSinAVX512(sin *float64, segments *int32, n int, columns **float64)
+// Requires: AVX, AVX512F
+TEXT ·vecTurnSinAVX512(SB), NOSPLIT, $0-32
+	MOVQ segments+8(FP), AX
+	MOVQ n+16(FP), CX
+	MOVQ columns+24(FP), DX
+	MOVQ sin+0(FP), BX
+	MOVQ (DX), SI
+	MOVQ 8(DX), DI
+	MOVQ 24(DX), R8
+	MOVQ 32(DX), R12
+
+segment:
+	MOVLQSX      (AX), DX
+	MOVLQSX      4(AX), R10
+	MOVLQSX      8(AX), R11
+	MOVLQSX      12(AX), R9
+	VBROADCASTSD (SI)(DX*8), Z0
+	VBROADCASTSD (R8)(DX*8), Z1
+
+entries:
+	VMOVUPD      (DI)(R10*8), Z2
+	VMOVUPD      (R12)(R10*8), Z3
+	VMULPD       Z3, Z0, Z3
+	VFNMADD231PD Z2, Z1, Z3
+	VMOVUPD      Z3, (BX)(R9*8)
+	ADDQ         $0x08, R10
+	ADDQ         $0x08, R9
+	SUBQ         $0x08, R11
+	JG           entries
+	ADDQ         $0x10, AX
+	DECQ         CX
+	JNE          segment
+	VZEROUPPER
+	RET
+
+// func vecTurnAVX512(sin *float64, cos *float64, segments *int32, n int, columns **float64)
+// Requires: AVX, AVX512F
+TEXT ·vecTurnAVX512(SB), NOSPLIT, $0-40
+	MOVQ segments+16(FP), AX
+	MOVQ n+24(FP), CX
+	MOVQ columns+32(FP), DX
+	MOVQ sin+0(FP), BX
+	MOVQ cos+8(FP), SI
+	MOVQ (DX), DI
+	MOVQ 8(DX), R8
+	MOVQ 24(DX), R9
+	MOVQ 32(DX), R13
+
+segment:
+	MOVLQSX      (AX), DX
+	MOVLQSX      4(AX), R11
+	MOVLQSX      8(AX), R12
+	MOVLQSX      12(AX), R10
+	VBROADCASTSD (DI)(DX*8), Z0
+	VBROADCASTSD (R9)(DX*8), Z1
+
+entries:
+	VMOVUPD      (R8)(R11*8), Z2
+	VMOVUPD      (R13)(R11*8), Z3
+	VMULPD       Z3, Z0, Z4
+	VFNMADD231PD Z2, Z1, Z4
+	VMOVUPD      Z4, (BX)(R10*8)
+	VMULPD       Z3, Z1, Z3
+	VFMADD231PD  Z2, Z0, Z3
+	VMOVUPD      Z3, (SI)(R10*8)
+	ADDQ         $0x08, R11
+	ADDQ         $0x08, R10
+	SUBQ         $0x08, R12
+	JG           entries
+	ADDQ         $0x10, AX
+	DECQ         CX
+	JNE          segment
+	VZEROUPPER
+	RET
+
 DATA vecdata<>+0(SB)/8, $0x4086300000000000
 DATA vecdata<>+8(SB)/8, $0x4086300000000000
 DATA vecdata<>+16(SB)/8, $0x4086300000000000
@@ -2990,22 +3120,22 @@ DATA vecdata<>+1120(SB)/8, $0x43380000000003ff
 DATA vecdata<>+1128(SB)/8, $0x43380000000003ff
 DATA vecdata<>+1136(SB)/8, $0x43380000000003ff
 DATA vecdata<>+1144(SB)/8, $0x43380000000003ff
-DATA vecdata<>+1152(SB)/8, $0x4090040000000000
-DATA vecdata<>+1160(SB)/8, $0x4090040000000000
-DATA vecdata<>+1168(SB)/8, $0x4090040000000000
-DATA vecdata<>+1176(SB)/8, $0x4090040000000000
-DATA vecdata<>+1184(SB)/8, $0x4090040000000000
-DATA vecdata<>+1192(SB)/8, $0x4090040000000000
-DATA vecdata<>+1200(SB)/8, $0x4090040000000000
-DATA vecdata<>+1208(SB)/8, $0x4090040000000000
-DATA vecdata<>+1216(SB)/8, $0xc090e00000000000
-DATA vecdata<>+1224(SB)/8, $0xc090e00000000000
-DATA vecdata<>+1232(SB)/8, $0xc090e00000000000
-DATA vecdata<>+1240(SB)/8, $0xc090e00000000000
-DATA vecdata<>+1248(SB)/8, $0xc090e00000000000
-DATA vecdata<>+1256(SB)/8, $0xc090e00000000000
-DATA vecdata<>+1264(SB)/8, $0xc090e00000000000
-DATA vecdata<>+1272(SB)/8, $0xc090e00000000000
+DATA vecdata<>+1152(SB)/8, $0xc07f400000000000
+DATA vecdata<>+1160(SB)/8, $0xc07f400000000000
+DATA vecdata<>+1168(SB)/8, $0xc07f400000000000
+DATA vecdata<>+1176(SB)/8, $0xc07f400000000000
+DATA vecdata<>+1184(SB)/8, $0xc07f400000000000
+DATA vecdata<>+1192(SB)/8, $0xc07f400000000000
+DATA vecdata<>+1200(SB)/8, $0xc07f400000000000
+DATA vecdata<>+1208(SB)/8, $0xc07f400000000000
+DATA vecdata<>+1216(SB)/8, $0x4090040000000000
+DATA vecdata<>+1224(SB)/8, $0x4090040000000000
+DATA vecdata<>+1232(SB)/8, $0x4090040000000000
+DATA vecdata<>+1240(SB)/8, $0x4090040000000000
+DATA vecdata<>+1248(SB)/8, $0x4090040000000000
+DATA vecdata<>+1256(SB)/8, $0x4090040000000000
+DATA vecdata<>+1264(SB)/8, $0x4090040000000000
+DATA vecdata<>+1272(SB)/8, $0x4090040000000000
 DATA vecdata<>+1280(SB)/8, $0x3dbc4a308a6fefb4
 DATA vecdata<>+1288(SB)/8, $0x3dbc4a308a6fefb4
 DATA vecdata<>+1296(SB)/8, $0x3dbc4a308a6fefb4
@@ -3534,159 +3664,151 @@ DATA vecdata<>+5472(SB)/8, $0x3fe000000000002e
 DATA vecdata<>+5480(SB)/8, $0x3fe000000000002e
 DATA vecdata<>+5488(SB)/8, $0x3fe000000000002e
 DATA vecdata<>+5496(SB)/8, $0x3fe000000000002e
-DATA vecdata<>+5504(SB)/8, $0xc0a7700000000000
-DATA vecdata<>+5512(SB)/8, $0xc0a7700000000000
-DATA vecdata<>+5520(SB)/8, $0xc0a7700000000000
-DATA vecdata<>+5528(SB)/8, $0xc0a7700000000000
-DATA vecdata<>+5536(SB)/8, $0xc0a7700000000000
-DATA vecdata<>+5544(SB)/8, $0xc0a7700000000000
-DATA vecdata<>+5552(SB)/8, $0xc0a7700000000000
-DATA vecdata<>+5560(SB)/8, $0xc0a7700000000000
-DATA vecdata<>+5568(SB)/8, $0x42f8000000000000
-DATA vecdata<>+5576(SB)/8, $0x42f8000000000000
-DATA vecdata<>+5584(SB)/8, $0x42f8000000000000
-DATA vecdata<>+5592(SB)/8, $0x42f8000000000000
-DATA vecdata<>+5600(SB)/8, $0x42f8000000000000
-DATA vecdata<>+5608(SB)/8, $0x42f8000000000000
-DATA vecdata<>+5616(SB)/8, $0x42f8000000000000
-DATA vecdata<>+5624(SB)/8, $0x42f8000000000000
-DATA vecdata<>+5632(SB)/8, $0x3f2430a2261fe2ea
-DATA vecdata<>+5640(SB)/8, $0x3f2430a2261fe2ea
-DATA vecdata<>+5648(SB)/8, $0x3f2430a2261fe2ea
-DATA vecdata<>+5656(SB)/8, $0x3f2430a2261fe2ea
-DATA vecdata<>+5664(SB)/8, $0x3f2430a2261fe2ea
-DATA vecdata<>+5672(SB)/8, $0x3f2430a2261fe2ea
-DATA vecdata<>+5680(SB)/8, $0x3f2430a2261fe2ea
-DATA vecdata<>+5688(SB)/8, $0x3f2430a2261fe2ea
-DATA vecdata<>+5696(SB)/8, $0x3f55d89860983f29
-DATA vecdata<>+5704(SB)/8, $0x3f55d89860983f29
-DATA vecdata<>+5712(SB)/8, $0x3f55d89860983f29
-DATA vecdata<>+5720(SB)/8, $0x3f55d89860983f29
-DATA vecdata<>+5728(SB)/8, $0x3f55d89860983f29
-DATA vecdata<>+5736(SB)/8, $0x3f55d89860983f29
-DATA vecdata<>+5744(SB)/8, $0x3f55d89860983f29
-DATA vecdata<>+5752(SB)/8, $0x3f55d89860983f29
-DATA vecdata<>+5760(SB)/8, $0x3f83b2ab6fb3d142
-DATA vecdata<>+5768(SB)/8, $0x3f83b2ab6fb3d142
-DATA vecdata<>+5776(SB)/8, $0x3f83b2ab6fb3d142
-DATA vecdata<>+5784(SB)/8, $0x3f83b2ab6fb3d142
-DATA vecdata<>+5792(SB)/8, $0x3f83b2ab6fb3d142
-DATA vecdata<>+5800(SB)/8, $0x3f83b2ab6fb3d142
-DATA vecdata<>+5808(SB)/8, $0x3f83b2ab6fb3d142
-DATA vecdata<>+5816(SB)/8, $0x3f83b2ab6fb3d142
-DATA vecdata<>+5824(SB)/8, $0x3fac6b08d6f1e780
-DATA vecdata<>+5832(SB)/8, $0x3fac6b08d6f1e780
-DATA vecdata<>+5840(SB)/8, $0x3fac6b08d6f1e780
-DATA vecdata<>+5848(SB)/8, $0x3fac6b08d6f1e780
-DATA vecdata<>+5856(SB)/8, $0x3fac6b08d6f1e780
-DATA vecdata<>+5864(SB)/8, $0x3fac6b08d6f1e780
-DATA vecdata<>+5872(SB)/8, $0x3fac6b08d6f1e780
-DATA vecdata<>+5880(SB)/8, $0x3fac6b08d6f1e780
-DATA vecdata<>+5888(SB)/8, $0x3fcebfbdff82c590
-DATA vecdata<>+5896(SB)/8, $0x3fcebfbdff82c590
-DATA vecdata<>+5904(SB)/8, $0x3fcebfbdff82c590
-DATA vecdata<>+5912(SB)/8, $0x3fcebfbdff82c590
-DATA vecdata<>+5920(SB)/8, $0x3fcebfbdff82c590
-DATA vecdata<>+5928(SB)/8, $0x3fcebfbdff82c590
-DATA vecdata<>+5936(SB)/8, $0x3fcebfbdff82c590
-DATA vecdata<>+5944(SB)/8, $0x3fcebfbdff82c590
-DATA vecdata<>+5952(SB)/8, $0x3fe62e42fefa39f3
-DATA vecdata<>+5960(SB)/8, $0x3fe62e42fefa39f3
-DATA vecdata<>+5968(SB)/8, $0x3fe62e42fefa39f3
-DATA vecdata<>+5976(SB)/8, $0x3fe62e42fefa39f3
-DATA vecdata<>+5984(SB)/8, $0x3fe62e42fefa39f3
-DATA vecdata<>+5992(SB)/8, $0x3fe62e42fefa39f3
-DATA vecdata<>+6000(SB)/8, $0x3fe62e42fefa39f3
-DATA vecdata<>+6008(SB)/8, $0x3fe62e42fefa39f3
-DATA vecdata<>+6016(SB)/8, $0x7e37e43c8800759c
-DATA vecdata<>+6024(SB)/8, $0x7e37e43c8800759c
-DATA vecdata<>+6032(SB)/8, $0x7e37e43c8800759c
-DATA vecdata<>+6040(SB)/8, $0x7e37e43c8800759c
-DATA vecdata<>+6048(SB)/8, $0x7e37e43c8800759c
-DATA vecdata<>+6056(SB)/8, $0x7e37e43c8800759c
-DATA vecdata<>+6064(SB)/8, $0x7e37e43c8800759c
-DATA vecdata<>+6072(SB)/8, $0x7e37e43c8800759c
-DATA vecdata<>+6080(SB)/8, $0x3fe6800000000000
-DATA vecdata<>+6088(SB)/8, $0x3fe6800000000000
-DATA vecdata<>+6096(SB)/8, $0x3fe6800000000000
-DATA vecdata<>+6104(SB)/8, $0x3fe6800000000000
-DATA vecdata<>+6112(SB)/8, $0x3fe6800000000000
-DATA vecdata<>+6120(SB)/8, $0x3fe6800000000000
-DATA vecdata<>+6128(SB)/8, $0x3fe6800000000000
-DATA vecdata<>+6136(SB)/8, $0x3fe6800000000000
-DATA vecdata<>+6144(SB)/8, $0xbff0000000000000
-DATA vecdata<>+6152(SB)/8, $0xbff0000000000000
-DATA vecdata<>+6160(SB)/8, $0xbff0000000000000
-DATA vecdata<>+6168(SB)/8, $0xbff0000000000000
-DATA vecdata<>+6176(SB)/8, $0xbff0000000000000
-DATA vecdata<>+6184(SB)/8, $0xbff0000000000000
-DATA vecdata<>+6192(SB)/8, $0xbff0000000000000
-DATA vecdata<>+6200(SB)/8, $0xbff0000000000000
-DATA vecdata<>+6208(SB)/8, $0xbfc71eef6a82f416
-DATA vecdata<>+6216(SB)/8, $0xbfc71eef6a82f416
-DATA vecdata<>+6224(SB)/8, $0xbfc71eef6a82f416
-DATA vecdata<>+6232(SB)/8, $0xbfc71eef6a82f416
-DATA vecdata<>+6240(SB)/8, $0xbfc71eef6a82f416
-DATA vecdata<>+6248(SB)/8, $0xbfc71eef6a82f416
-DATA vecdata<>+6256(SB)/8, $0xbfc71eef6a82f416
-DATA vecdata<>+6264(SB)/8, $0xbfc71eef6a82f416
-DATA vecdata<>+6272(SB)/8, $0xbfcec7082c22f40c
-DATA vecdata<>+6280(SB)/8, $0xbfcec7082c22f40c
-DATA vecdata<>+6288(SB)/8, $0xbfcec7082c22f40c
-DATA vecdata<>+6296(SB)/8, $0xbfcec7082c22f40c
-DATA vecdata<>+6304(SB)/8, $0xbfcec7082c22f40c
-DATA vecdata<>+6312(SB)/8, $0xbfcec7082c22f40c
-DATA vecdata<>+6320(SB)/8, $0xbfcec7082c22f40c
-DATA vecdata<>+6328(SB)/8, $0xbfcec7082c22f40c
-DATA vecdata<>+6336(SB)/8, $0xbfd7154765398be3
-DATA vecdata<>+6344(SB)/8, $0xbfd7154765398be3
-DATA vecdata<>+6352(SB)/8, $0xbfd7154765398be3
-DATA vecdata<>+6360(SB)/8, $0xbfd7154765398be3
-DATA vecdata<>+6368(SB)/8, $0xbfd7154765398be3
-DATA vecdata<>+6376(SB)/8, $0xbfd7154765398be3
-DATA vecdata<>+6384(SB)/8, $0xbfd7154765398be3
-DATA vecdata<>+6392(SB)/8, $0xbfd7154765398be3
-DATA vecdata<>+6400(SB)/8, $0xbfe71547652b82de
-DATA vecdata<>+6408(SB)/8, $0xbfe71547652b82de
-DATA vecdata<>+6416(SB)/8, $0xbfe71547652b82de
-DATA vecdata<>+6424(SB)/8, $0xbfe71547652b82de
-DATA vecdata<>+6432(SB)/8, $0xbfe71547652b82de
-DATA vecdata<>+6440(SB)/8, $0xbfe71547652b82de
-DATA vecdata<>+6448(SB)/8, $0xbfe71547652b82de
-DATA vecdata<>+6456(SB)/8, $0xbfe71547652b82de
-DATA vecdata<>+6464(SB)/8, $0x3fc4668d7430e81a
-DATA vecdata<>+6472(SB)/8, $0x3fc4668d7430e81a
-DATA vecdata<>+6480(SB)/8, $0x3fc4668d7430e81a
-DATA vecdata<>+6488(SB)/8, $0x3fc4668d7430e81a
-DATA vecdata<>+6496(SB)/8, $0x3fc4668d7430e81a
-DATA vecdata<>+6504(SB)/8, $0x3fc4668d7430e81a
-DATA vecdata<>+6512(SB)/8, $0x3fc4668d7430e81a
-DATA vecdata<>+6520(SB)/8, $0x3fc4668d7430e81a
-DATA vecdata<>+6528(SB)/8, $0x3fca61849ff4fcca
-DATA vecdata<>+6536(SB)/8, $0x3fca61849ff4fcca
-DATA vecdata<>+6544(SB)/8, $0x3fca61849ff4fcca
-DATA vecdata<>+6552(SB)/8, $0x3fca61849ff4fcca
-DATA vecdata<>+6560(SB)/8, $0x3fca61849ff4fcca
-DATA vecdata<>+6568(SB)/8, $0x3fca61849ff4fcca
-DATA vecdata<>+6576(SB)/8, $0x3fca61849ff4fcca
-DATA vecdata<>+6584(SB)/8, $0x3fca61849ff4fcca
-DATA vecdata<>+6592(SB)/8, $0x3fd2776c4ffa85da
-DATA vecdata<>+6600(SB)/8, $0x3fd2776c4ffa85da
-DATA vecdata<>+6608(SB)/8, $0x3fd2776c4ffa85da
-DATA vecdata<>+6616(SB)/8, $0x3fd2776c4ffa85da
-DATA vecdata<>+6624(SB)/8, $0x3fd2776c4ffa85da
-DATA vecdata<>+6632(SB)/8, $0x3fd2776c4ffa85da
-DATA vecdata<>+6640(SB)/8, $0x3fd2776c4ffa85da
-DATA vecdata<>+6648(SB)/8, $0x3fd2776c4ffa85da
-DATA vecdata<>+6656(SB)/8, $0x3fdec709dc3a0de2
-DATA vecdata<>+6664(SB)/8, $0x3fdec709dc3a0de2
-DATA vecdata<>+6672(SB)/8, $0x3fdec709dc3a0de2
-DATA vecdata<>+6680(SB)/8, $0x3fdec709dc3a0de2
-DATA vecdata<>+6688(SB)/8, $0x3fdec709dc3a0de2
-DATA vecdata<>+6696(SB)/8, $0x3fdec709dc3a0de2
-DATA vecdata<>+6704(SB)/8, $0x3fdec709dc3a0de2
-DATA vecdata<>+6712(SB)/8, $0x3fdec709dc3a0de2
-GLOBL vecdata<>(SB), RODATA|NOPTR, $6720
+DATA vecdata<>+5504(SB)/8, $0x42f8000000000000
+DATA vecdata<>+5512(SB)/8, $0x42f8000000000000
+DATA vecdata<>+5520(SB)/8, $0x42f8000000000000
+DATA vecdata<>+5528(SB)/8, $0x42f8000000000000
+DATA vecdata<>+5536(SB)/8, $0x42f8000000000000
+DATA vecdata<>+5544(SB)/8, $0x42f8000000000000
+DATA vecdata<>+5552(SB)/8, $0x42f8000000000000
+DATA vecdata<>+5560(SB)/8, $0x42f8000000000000
+DATA vecdata<>+5568(SB)/8, $0x3f2430a2261fe2ea
+DATA vecdata<>+5576(SB)/8, $0x3f2430a2261fe2ea
+DATA vecdata<>+5584(SB)/8, $0x3f2430a2261fe2ea
+DATA vecdata<>+5592(SB)/8, $0x3f2430a2261fe2ea
+DATA vecdata<>+5600(SB)/8, $0x3f2430a2261fe2ea
+DATA vecdata<>+5608(SB)/8, $0x3f2430a2261fe2ea
+DATA vecdata<>+5616(SB)/8, $0x3f2430a2261fe2ea
+DATA vecdata<>+5624(SB)/8, $0x3f2430a2261fe2ea
+DATA vecdata<>+5632(SB)/8, $0x3f55d89860983f29
+DATA vecdata<>+5640(SB)/8, $0x3f55d89860983f29
+DATA vecdata<>+5648(SB)/8, $0x3f55d89860983f29
+DATA vecdata<>+5656(SB)/8, $0x3f55d89860983f29
+DATA vecdata<>+5664(SB)/8, $0x3f55d89860983f29
+DATA vecdata<>+5672(SB)/8, $0x3f55d89860983f29
+DATA vecdata<>+5680(SB)/8, $0x3f55d89860983f29
+DATA vecdata<>+5688(SB)/8, $0x3f55d89860983f29
+DATA vecdata<>+5696(SB)/8, $0x3f83b2ab6fb3d142
+DATA vecdata<>+5704(SB)/8, $0x3f83b2ab6fb3d142
+DATA vecdata<>+5712(SB)/8, $0x3f83b2ab6fb3d142
+DATA vecdata<>+5720(SB)/8, $0x3f83b2ab6fb3d142
+DATA vecdata<>+5728(SB)/8, $0x3f83b2ab6fb3d142
+DATA vecdata<>+5736(SB)/8, $0x3f83b2ab6fb3d142
+DATA vecdata<>+5744(SB)/8, $0x3f83b2ab6fb3d142
+DATA vecdata<>+5752(SB)/8, $0x3f83b2ab6fb3d142
+DATA vecdata<>+5760(SB)/8, $0x3fac6b08d6f1e780
+DATA vecdata<>+5768(SB)/8, $0x3fac6b08d6f1e780
+DATA vecdata<>+5776(SB)/8, $0x3fac6b08d6f1e780
+DATA vecdata<>+5784(SB)/8, $0x3fac6b08d6f1e780
+DATA vecdata<>+5792(SB)/8, $0x3fac6b08d6f1e780
+DATA vecdata<>+5800(SB)/8, $0x3fac6b08d6f1e780
+DATA vecdata<>+5808(SB)/8, $0x3fac6b08d6f1e780
+DATA vecdata<>+5816(SB)/8, $0x3fac6b08d6f1e780
+DATA vecdata<>+5824(SB)/8, $0x3fcebfbdff82c590
+DATA vecdata<>+5832(SB)/8, $0x3fcebfbdff82c590
+DATA vecdata<>+5840(SB)/8, $0x3fcebfbdff82c590
+DATA vecdata<>+5848(SB)/8, $0x3fcebfbdff82c590
+DATA vecdata<>+5856(SB)/8, $0x3fcebfbdff82c590
+DATA vecdata<>+5864(SB)/8, $0x3fcebfbdff82c590
+DATA vecdata<>+5872(SB)/8, $0x3fcebfbdff82c590
+DATA vecdata<>+5880(SB)/8, $0x3fcebfbdff82c590
+DATA vecdata<>+5888(SB)/8, $0x3fe62e42fefa39f3
+DATA vecdata<>+5896(SB)/8, $0x3fe62e42fefa39f3
+DATA vecdata<>+5904(SB)/8, $0x3fe62e42fefa39f3
+DATA vecdata<>+5912(SB)/8, $0x3fe62e42fefa39f3
+DATA vecdata<>+5920(SB)/8, $0x3fe62e42fefa39f3
+DATA vecdata<>+5928(SB)/8, $0x3fe62e42fefa39f3
+DATA vecdata<>+5936(SB)/8, $0x3fe62e42fefa39f3
+DATA vecdata<>+5944(SB)/8, $0x3fe62e42fefa39f3
+DATA vecdata<>+5952(SB)/8, $0x7e37e43c8800759c
+DATA vecdata<>+5960(SB)/8, $0x7e37e43c8800759c
+DATA vecdata<>+5968(SB)/8, $0x7e37e43c8800759c
+DATA vecdata<>+5976(SB)/8, $0x7e37e43c8800759c
+DATA vecdata<>+5984(SB)/8, $0x7e37e43c8800759c
+DATA vecdata<>+5992(SB)/8, $0x7e37e43c8800759c
+DATA vecdata<>+6000(SB)/8, $0x7e37e43c8800759c
+DATA vecdata<>+6008(SB)/8, $0x7e37e43c8800759c
+DATA vecdata<>+6016(SB)/8, $0x3fe6800000000000
+DATA vecdata<>+6024(SB)/8, $0x3fe6800000000000
+DATA vecdata<>+6032(SB)/8, $0x3fe6800000000000
+DATA vecdata<>+6040(SB)/8, $0x3fe6800000000000
+DATA vecdata<>+6048(SB)/8, $0x3fe6800000000000
+DATA vecdata<>+6056(SB)/8, $0x3fe6800000000000
+DATA vecdata<>+6064(SB)/8, $0x3fe6800000000000
+DATA vecdata<>+6072(SB)/8, $0x3fe6800000000000
+DATA vecdata<>+6080(SB)/8, $0xbff0000000000000
+DATA vecdata<>+6088(SB)/8, $0xbff0000000000000
+DATA vecdata<>+6096(SB)/8, $0xbff0000000000000
+DATA vecdata<>+6104(SB)/8, $0xbff0000000000000
+DATA vecdata<>+6112(SB)/8, $0xbff0000000000000
+DATA vecdata<>+6120(SB)/8, $0xbff0000000000000
+DATA vecdata<>+6128(SB)/8, $0xbff0000000000000
+DATA vecdata<>+6136(SB)/8, $0xbff0000000000000
+DATA vecdata<>+6144(SB)/8, $0xbfc71eef6a82f416
+DATA vecdata<>+6152(SB)/8, $0xbfc71eef6a82f416
+DATA vecdata<>+6160(SB)/8, $0xbfc71eef6a82f416
+DATA vecdata<>+6168(SB)/8, $0xbfc71eef6a82f416
+DATA vecdata<>+6176(SB)/8, $0xbfc71eef6a82f416
+DATA vecdata<>+6184(SB)/8, $0xbfc71eef6a82f416
+DATA vecdata<>+6192(SB)/8, $0xbfc71eef6a82f416
+DATA vecdata<>+6200(SB)/8, $0xbfc71eef6a82f416
+DATA vecdata<>+6208(SB)/8, $0xbfcec7082c22f40c
+DATA vecdata<>+6216(SB)/8, $0xbfcec7082c22f40c
+DATA vecdata<>+6224(SB)/8, $0xbfcec7082c22f40c
+DATA vecdata<>+6232(SB)/8, $0xbfcec7082c22f40c
+DATA vecdata<>+6240(SB)/8, $0xbfcec7082c22f40c
+DATA vecdata<>+6248(SB)/8, $0xbfcec7082c22f40c
+DATA vecdata<>+6256(SB)/8, $0xbfcec7082c22f40c
+DATA vecdata<>+6264(SB)/8, $0xbfcec7082c22f40c
+DATA vecdata<>+6272(SB)/8, $0xbfd7154765398be3
+DATA vecdata<>+6280(SB)/8, $0xbfd7154765398be3
+DATA vecdata<>+6288(SB)/8, $0xbfd7154765398be3
+DATA vecdata<>+6296(SB)/8, $0xbfd7154765398be3
+DATA vecdata<>+6304(SB)/8, $0xbfd7154765398be3
+DATA vecdata<>+6312(SB)/8, $0xbfd7154765398be3
+DATA vecdata<>+6320(SB)/8, $0xbfd7154765398be3
+DATA vecdata<>+6328(SB)/8, $0xbfd7154765398be3
+DATA vecdata<>+6336(SB)/8, $0xbfe71547652b82de
+DATA vecdata<>+6344(SB)/8, $0xbfe71547652b82de
+DATA vecdata<>+6352(SB)/8, $0xbfe71547652b82de
+DATA vecdata<>+6360(SB)/8, $0xbfe71547652b82de
+DATA vecdata<>+6368(SB)/8, $0xbfe71547652b82de
+DATA vecdata<>+6376(SB)/8, $0xbfe71547652b82de
+DATA vecdata<>+6384(SB)/8, $0xbfe71547652b82de
+DATA vecdata<>+6392(SB)/8, $0xbfe71547652b82de
+DATA vecdata<>+6400(SB)/8, $0x3fc4668d7430e81a
+DATA vecdata<>+6408(SB)/8, $0x3fc4668d7430e81a
+DATA vecdata<>+6416(SB)/8, $0x3fc4668d7430e81a
+DATA vecdata<>+6424(SB)/8, $0x3fc4668d7430e81a
+DATA vecdata<>+6432(SB)/8, $0x3fc4668d7430e81a
+DATA vecdata<>+6440(SB)/8, $0x3fc4668d7430e81a
+DATA vecdata<>+6448(SB)/8, $0x3fc4668d7430e81a
+DATA vecdata<>+6456(SB)/8, $0x3fc4668d7430e81a
+DATA vecdata<>+6464(SB)/8, $0x3fca61849ff4fcca
+DATA vecdata<>+6472(SB)/8, $0x3fca61849ff4fcca
+DATA vecdata<>+6480(SB)/8, $0x3fca61849ff4fcca
+DATA vecdata<>+6488(SB)/8, $0x3fca61849ff4fcca
+DATA vecdata<>+6496(SB)/8, $0x3fca61849ff4fcca
+DATA vecdata<>+6504(SB)/8, $0x3fca61849ff4fcca
+DATA vecdata<>+6512(SB)/8, $0x3fca61849ff4fcca
+DATA vecdata<>+6520(SB)/8, $0x3fca61849ff4fcca
+DATA vecdata<>+6528(SB)/8, $0x3fd2776c4ffa85da
+DATA vecdata<>+6536(SB)/8, $0x3fd2776c4ffa85da
+DATA vecdata<>+6544(SB)/8, $0x3fd2776c4ffa85da
+DATA vecdata<>+6552(SB)/8, $0x3fd2776c4ffa85da
+DATA vecdata<>+6560(SB)/8, $0x3fd2776c4ffa85da
+DATA vecdata<>+6568(SB)/8, $0x3fd2776c4ffa85da
+DATA vecdata<>+6576(SB)/8, $0x3fd2776c4ffa85da
+DATA vecdata<>+6584(SB)/8, $0x3fd2776c4ffa85da
+DATA vecdata<>+6592(SB)/8, $0x3fdec709dc3a0de2
+DATA vecdata<>+6600(SB)/8, $0x3fdec709dc3a0de2
+DATA vecdata<>+6608(SB)/8, $0x3fdec709dc3a0de2
+DATA vecdata<>+6616(SB)/8, $0x3fdec709dc3a0de2
+DATA vecdata<>+6624(SB)/8, $0x3fdec709dc3a0de2
+DATA vecdata<>+6632(SB)/8, $0x3fdec709dc3a0de2
+DATA vecdata<>+6640(SB)/8, $0x3fdec709dc3a0de2
+DATA vecdata<>+6648(SB)/8, $0x3fdec709dc3a0de2
+GLOBL vecdata<>(SB), RODATA|NOPTR, $6656
 
 DATA vectables<>+0(SB)/8, $0x3ff0000000000000
 DATA vectables<>+8(SB)/8, $0x3ff172b83c7d517b

@@ -91,9 +91,9 @@ func log1pPortable(dst, f []float64, c float64) {
 // sinHalf returns sin(πu/2) for |u| <= ½ (the kernel of FreeBSD's k_sin.c). With
 // w its square,
 //
-//	sin²(πu) = 4w(1−w),  sin(πu)cos(πu) = 2 sin(πu/2) √(1−w) (1−2w),
+//	sin(πu) = 2 sin(πu/2) √(1−w),  cos(πu) = 1−2w,
 //
-// one polynomial for both and no cancellation where the sine is small.
+// one polynomial for both.
 func sinHalf(u float64) float64 {
 	const (
 		s1 = -1.66666666666666324348e-01

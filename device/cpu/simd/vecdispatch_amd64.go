@@ -73,28 +73,36 @@ func (l Level) vecReduce(u, d *float64, n int, p, inv float64) (bad uint64) {
 	return vecReduceAVX2(u, d, n, p, inv)
 }
 
-func (l Level) vecPer(v, sq, sc, u, d *float64, n int, il, slope, c, s float64) {
+func (l Level) vecSinCos(sin, cos, u *float64, n int) {
 	if l == AVX512 {
-		vecPerAVX512(v, sq, sc, u, d, n, il, slope, c, s)
+		vecSinCosAVX512(sin, cos, u, n)
 		return
 	}
-	vecPerAVX2(v, sq, sc, u, d, n, il, slope, c, s)
+	vecSinCosAVX2(sin, cos, u, n)
 }
 
-func (l Level) vecPerValue(v, u *float64, n int, c, s float64) {
+func (l Level) vecPer(v, sq, sc, sin, cos, d *float64, n int, il, slope, c, s float64) {
 	if l == AVX512 {
-		vecPerValueAVX512(v, u, n, c, s)
+		vecPerAVX512(v, sq, sc, sin, cos, d, n, il, slope, c, s)
 		return
 	}
-	vecPerValueAVX2(v, u, n, c, s)
+	vecPerAVX2(v, sq, sc, sin, cos, d, n, il, slope, c, s)
 }
 
-func (l Level) vecPerAdd(sq, sc, u, d *float64, n int, il, slope float64) {
+func (l Level) vecPerValue(v, sin *float64, n int, c, s float64) {
 	if l == AVX512 {
-		vecPerAddAVX512(sq, sc, u, d, n, il, slope)
+		vecPerValueAVX512(v, sin, n, c, s)
 		return
 	}
-	vecPerAddAVX2(sq, sc, u, d, n, il, slope)
+	vecPerValueAVX2(v, sin, n, c, s)
+}
+
+func (l Level) vecPerAdd(sq, sc, sin, cos, d *float64, n int, il, slope float64) {
+	if l == AVX512 {
+		vecPerAddAVX512(sq, sc, sin, cos, d, n, il, slope)
+		return
+	}
+	vecPerAddAVX2(sq, sc, sin, cos, d, n, il, slope)
 }
 
 func (l Level) vecCosine(v, slope, u *float64, n int, s, slopeScale float64) {
@@ -218,4 +226,20 @@ func (l Level) vecProducts(dst *float64, segments *int32, n int, columns **float
 		return
 	}
 	vecProductsAVX2(dst, segments, n, columns, count)
+}
+
+func (l Level) vecTurnSin(sin *float64, segments *int32, n int, columns **float64) {
+	if l == AVX512 {
+		vecTurnSinAVX512(sin, segments, n, columns)
+		return
+	}
+	vecTurnSinAVX2(sin, segments, n, columns)
+}
+
+func (l Level) vecTurn(sin, cos *float64, segments *int32, n int, columns **float64) {
+	if l == AVX512 {
+		vecTurnAVX512(sin, cos, segments, n, columns)
+		return
+	}
+	vecTurnAVX2(sin, cos, segments, n, columns)
 }

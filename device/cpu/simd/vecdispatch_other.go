@@ -22,11 +22,15 @@ func (l Level) vecRqGrad(w, a, v, f, log *float64, n int, h float64) (sum, scale
 
 func (l Level) vecReduce(u, d *float64, n int, p, inv float64) (bad uint64) { panic(noAssembly) }
 
-func (l Level) vecPer(v, sq, sc, u, d *float64, n int, il, slope, c, s float64) { panic(noAssembly) }
+func (l Level) vecSinCos(sin, cos, u *float64, n int) { panic(noAssembly) }
 
-func (l Level) vecPerValue(v, u *float64, n int, c, s float64) { panic(noAssembly) }
+func (l Level) vecPer(v, sq, sc, sin, cos, d *float64, n int, il, slope, c, s float64) {
+	panic(noAssembly)
+}
 
-func (l Level) vecPerAdd(sq, sc, u, d *float64, n int, il, slope float64) { panic(noAssembly) }
+func (l Level) vecPerValue(v, sin *float64, n int, c, s float64) { panic(noAssembly) }
+
+func (l Level) vecPerAdd(sq, sc, sin, cos, d *float64, n int, il, slope float64) { panic(noAssembly) }
 
 func (l Level) vecCosine(v, slope, u *float64, n int, s, slopeScale float64) { panic(noAssembly) }
 
@@ -69,5 +73,11 @@ func (l Level) vecDistances(dst *float64, segments *int32, n int, columns **floa
 }
 
 func (l Level) vecProducts(dst *float64, segments *int32, n int, columns **float64, count int) {
+	panic(noAssembly)
+}
+
+func (l Level) vecTurnSin(sin *float64, segments *int32, n int, columns **float64) { panic(noAssembly) }
+
+func (l Level) vecTurn(sin, cos *float64, segments *int32, n int, columns **float64) {
 	panic(noAssembly)
 }

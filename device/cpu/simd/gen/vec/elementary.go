@@ -70,6 +70,15 @@ var (
 const (
 	log2Offset = 0.703125
 	powerMagic = 3 << 47 // its last bit is worth 1/16
+	// What power has for less than 2^powerLeast is 0: no number that follows from it, a product of two of
+	// them included, is then subnormal, for which processors take a hundred times as long as for others.
+	powerLeast = -500
+)
+
+// Comparisons of VCMPPD.
+const (
+	lessThan    = 1
+	notLessThan = 5 // true for NaN
 )
 
 const piLo = 1.2246467991473532e-16 // π less its float64
@@ -143,13 +152,12 @@ func (g *gen) powerTables(s op.Op) {
 }
 
 // power is s·2^y, s of powerTables: 2^y = 2^(n/16)(1+p) with |p| < 0.022 and the
-// sixteenths from a table in registers, or, at 256 bits, 2ⁿ(1+p). Arguments are
-// clamped to where the result is 0 or, at 256 bits, +Inf; NaN passes.
+// sixteenths from a table in registers, or, at 256 bits, 2ⁿ(1+p). For y < powerLeast
+// it is 0; NaN passes.
 func (g *gen) power(y vec) vec {
 	if !g.wide {
-		return g.mul(g.powerNarrow(y), g.factor)
+		return g.powerNarrow(y)
 	}
-	g.VMAXPD(y, g.kr(-3000), y)
 	t := g.add(y, g.k(powerMagic))
 	n := g.sub(t, g.k(powerMagic))
 	return g.sixteenths(t, n, g.sub(y, n))
@@ -170,24 +178,28 @@ func (g *gen) powerOf(x vec, c op.Op) vec {
 	return g.sixteenths(t, n, r)
 }
 
-// sixteenths is s·2^(n+r) for |r| <= 1/32 where t = n + powerMagic.
+// sixteenths is s·2^(n+r) for |r| <= 1/32 where t = n + powerMagic, 0 for n < powerLeast.
 func (g *gen) sixteenths(t, n, r vec) vec {
+	enough := g.K()
+	g.VCMPPD(op.Imm(notLessThan), g.k(powerLeast), n, enough)
 	g.VPERMI2PD(g.powers[1], g.powers[0], t)
 	q := g.poly(r, powerShort)
 	r = g.mul(r, t)
 	g.muladd(q, r, t)
-	g.VSCALEFPD(n, q, q)
+	g.VSCALEFPD_Z(n, q, enough, q)
 	return q
 }
 
 func (g *gen) powerNarrow(y vec) vec {
+	enough := g.v()
+	g.VCMPPD(op.Imm(notLessThan), g.k(powerLeast), y, enough)
 	g.VMINPD(y, g.kr(1025), y)
-	g.VMAXPD(y, g.kr(-1080), y)
+	g.VMAXPD(y, g.kr(powerLeast), y)
 	n := g.round(y)
 	r := g.sub(y, n)
 	p := g.poly2(r, g.mul(r, r), powerCoef)
 	g.muladd(p, r, g.k(1))
-	return g.mulPower(p, n)
+	return g.and(g.mul(g.mulPower(p, n), g.factor), enough)
 }
 
 // mulPower is p·2ⁿ by two powers of two, each a normal number, so that only the
@@ -325,11 +337,6 @@ func (g *gen) sinPi(r, z op.Op) vec {
 	t = g.mul(t, r)
 	g.addmul(t, r, g.k(math.Pi))
 	return t
-}
-
-// sinPiShort is sinPi without the correction of π, which is enough for a leaf.
-func (g *gen) sinPiShort(r, z op.Op) vec {
-	return g.mul(g.poly(z, append([]float64{math.Pi}, sinCoef...)), r)
 }
 
 // cosPi is cos(πr) for |r| <= ½, accurate to 1e-16 absolutely.

@@ -73,22 +73,27 @@ func functions() []*fn {
 			ptrs: []string{"u", "d"}, scalars: []string{"p", "inv"}, flag: true, body: func(g *gen) {
 				g.store(g.reduce(g.load("d"), g.scalar["p"], g.scalar["inv"]), "u")
 			}},
-		{name: "vecPer", doc: "sets, for |u| <= ½, sq = il·sin²(πu), sc = slope·sin(πu)cos(πu)·d and v = s·2^(c·sin²(πu)).",
-			ptrs: []string{"v", "sq", "sc", "u", "d"}, scalars: []string{"il", "slope", "c", "s"}, temps: 10, tables: powerBy("s"),
+		{name: "vecSinCos", doc: "sets sin = sin(πu) and cos = cos(πu) for |u| <= ½.", ptrs: []string{"sin", "cos", "u"}, body: func(g *gen) {
+			u := g.load("u")
+			z := g.mul(u, u)
+			g.store(g.cosPi(z), "cos")
+			g.store(g.sinPi(u, z), "sin")
+		}},
+		{name: "vecPer", doc: "sets sq = il·sin², sc = slope·sin·cos·d and v = s·2^(c·sin²).",
+			ptrs: []string{"v", "sq", "sc", "sin", "cos", "d"}, scalars: []string{"il", "slope", "c", "s"}, temps: 10, tables: powerBy("s"),
 			body: func(g *gen) {
 				w, sc := g.perTerms()
 				g.store(sc, "sc")
 				g.store(g.mul(w, g.scalar["il"]), "sq")
 				g.store(g.power(g.mul(w, g.scalar["c"])), "v")
 			}},
-		{name: "vecPerValue", doc: "sets v = s·2^(c·sin²(πu)) for |u| <= ½.", ptrs: []string{"v", "u"}, scalars: []string{"c", "s"},
+		{name: "vecPerValue", doc: "sets v = s·2^(c·sin²).", ptrs: []string{"v", "sin"}, scalars: []string{"c", "s"},
 			temps: 10, tables: powerBy("s"), body: func(g *gen) {
-				u := g.load("u")
-				s := g.sinPiShort(u, g.mul(u, u))
+				s := g.load("sin")
 				g.store(g.power(g.mul(g.mul(s, s), g.scalar["c"])), "v")
 			}},
-		{name: "vecPerAdd", doc: "adds il·sin²(πu) to sq and slope·sin(πu)cos(πu)·d to sc.",
-			ptrs: []string{"sq", "sc", "u", "d"}, scalars: []string{"il", "slope"}, body: func(g *gen) {
+		{name: "vecPerAdd", doc: "adds il·sin² to sq and slope·sin·cos·d to sc.",
+			ptrs: []string{"sq", "sc", "sin", "cos", "d"}, scalars: []string{"il", "slope"}, body: func(g *gen) {
 				w, sc := g.perTerms()
 				g.muladd(w, g.scalar["il"], g.at("sq"))
 				g.store(w, "sq")
@@ -141,12 +146,10 @@ func powerBy(scalar string) func(g *gen) {
 	return func(g *gen) { g.powerTables(g.scalar[scalar]) }
 }
 
-// perTerms is sin²(πu) and slope·sin(πu)cos(πu)·d.
+// perTerms is sin² and slope·sin·cos·d.
 func (g *gen) perTerms() (sin2, sc vec) {
-	u := g.load("u")
-	z := g.mul(u, u)
-	s := g.sinPiShort(u, z)
-	sc = g.mul(s, g.cosPi(z))
+	s := g.load("sin")
+	sc = g.mul(s, g.at("cos"))
 	return g.mul(s, s), g.mul(sc, g.mul(g.scalar["slope"], g.at("d")))
 }
 
