@@ -192,7 +192,7 @@ func (q *asker) optimise(a *ascent, iterations int) error {
 			if a.x == nil || r.value > a.value {
 				a.x, a.value = slices.Clone(x), r.value
 				a.remember(x, r.grad)
-			} else if a.units == nil && slices.Equal(x, a.x) { // which has been valued before
+			} else if len(a.trail) == 0 { // the start, which has been valued before, but for rounding there
 				a.remember(x, r.grad)
 			}
 			a.trail = append(a.trail, a.value)

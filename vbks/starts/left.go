@@ -33,7 +33,9 @@ type Factor func(x []float64, p *kernelspace.Program, raw []float64, noise float
 // solution leaves in the data: beside a rough function, or a large one, a period
 // stands out of nothing else, for each of so many at most. There are none for kernels without PER,
 // and none of use where the context has ended. An error is of the factorisation.
-func (w *Drawer) Left(ctx context.Context, p *kernelspace.Program, x []float64, most int, faint bool, factor Factor) (out [][]float64, err error) {
+func (w *Drawer) Left(
+	ctx context.Context, p *kernelspace.Program, x []float64, most int, faint bool, factor Factor,
+) (out [][]float64, err error) {
 	if len(w.y) > shapedRows {
 		return nil, nil
 	}
