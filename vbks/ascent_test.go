@@ -167,6 +167,23 @@ func TestAscendStopsAfterItsIterations(t *testing.T) {
 
 // Members meet regions where they cannot be evaluated and turn back; one that
 // cannot be evaluated at its start ends with no point; the others do not notice.
+// A start that has been valued before, and better by rounding, is where an ascent is that gets no further: what
+// it would still gain is what the gradient there says, though the start comes back from its scale in another bit.
+func TestAscendKnowsItsStart(t *testing.T) {
+	start := []float64{0.1, 0.7}
+	o := &testObjective{functions: []testFunction{quadratic(3, 0.7)}}
+	a := &ascent{start: start, scale: []float64{0.3, 3}, x: start, value: 0}
+	for start[0]/a.scale[0]*a.scale[0] == start[0] {
+		a.scale[0] += 0.1
+	}
+	if err := ascend(t.Context(), nil, []int{0}, []*ascent{a}, 1, o.objective()); err != nil {
+		t.Fatal(err)
+	}
+	if !(a.further() > 0) {
+		t.Errorf("nothing to gain at %v", a.x)
+	}
+}
+
 func TestAscendWithFailingMembers(t *testing.T) {
 	before := runtime.NumGoroutine()
 	var walls [2]int
