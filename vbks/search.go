@@ -2,7 +2,6 @@ package vbks
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"sort"
@@ -362,10 +361,15 @@ func (u *unit) left(ctx context.Context, onRows, plain objective) error {
 	var failure error
 	of := func(p *kernelspace.Program, x []float64) [][]float64 {
 		out, err := u.drawer.Left(ctx, p, x, most, faint, u.factor)
-		failure = errors.Join(failure, err)
+		if failure == nil {
+			failure = err
+		}
 		return out
 	}
-	return errors.Join(u.variants(ctx, onRows, plain, slack, follow, "left", nil, of), failure)
+	if err := u.variants(ctx, onRows, plain, slack, follow, "left", nil, of); err != nil {
+		return err
+	}
+	return failure
 }
 
 // factor is covariance.Factor on the unit's lane.

@@ -155,6 +155,7 @@ func smoothness(op kernelspace.Op) int {
 	return 52
 }
 
+// fill doubles what is filled: copying moves whole vectors, a loop one entry at a time.
 func fill(v []float64, x float64) {
 	if len(v) == 0 {
 		return

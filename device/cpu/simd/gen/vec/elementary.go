@@ -77,7 +77,7 @@ const (
 
 // Comparisons of VCMPPD.
 const (
-	lessThan    = 1
+	lessThan    = 1 // false for NaN
 	notLessThan = 5 // true for NaN
 )
 
@@ -314,16 +314,15 @@ func (g *gen) log1p(q op.Op) vec {
 	y := g.sub(g.sub(half, r), f)
 	out := g.mul(k, g.k(ln2Hi))
 	out = g.sub(out, y)
-	const less = 1 // ordered: false for NaN
 	if g.wide {
 		mask := g.K()
-		g.VCMPPD(op.Imm(less), g.k(math.Inf(1)), q, mask)
+		g.VCMPPD(op.Imm(lessThan), g.k(math.Inf(1)), q, mask)
 		res := g.v()
 		g.VBLENDMPD(out, q, mask, res)
 		return res
 	}
 	mask := g.v()
-	g.VCMPPD(op.Imm(less), g.k(math.Inf(1)), q, mask)
+	g.VCMPPD(op.Imm(lessThan), g.k(math.Inf(1)), q, mask)
 	res := g.v()
 	g.VBLENDVPD(mask, out, q, res)
 	return res

@@ -196,14 +196,13 @@ func maternGrad(nu int) *fn {
 			switch nu {
 			case 12:
 				w = g.div(k, s)
-				const less = 1
 				if g.wide {
 					m := g.K()
-					g.VCMPPD(op.Imm(less), s, g.kr(0), m)
+					g.VCMPPD(op.Imm(lessThan), s, g.kr(0), m)
 					g.VMOVAPD_Z(w, m, w)
 				} else {
 					m := g.v()
-					g.VCMPPD(op.Imm(less), s, g.kr(0), m)
+					g.VCMPPD(op.Imm(lessThan), s, g.kr(0), m)
 					w = g.and(m, w)
 				}
 			case 32:
