@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -361,5 +362,29 @@ func TestCrash(t *testing.T) {
 		t.Error(out.String())
 	} else if text, err := os.ReadFile(strings.TrimSpace(file)); err != nil || !strings.Contains(string(text), "goroutine 9") {
 		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// What a run would take is told without one.
+func TestRunEstimate(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := said(t, "run", "quickstart", "--estimate")
+	if !regexp.MustCompile(`^quickstart, 1 run of \d+ rows: (about .+ \(.+ to .+\)|less than a second), \d+ MB\n`).MatchString(text) {
+		t.Errorf("%q", text)
+	}
+	var one, three struct {
+		Seconds, Low, High float64
+		Bytes              int64
+	}
+	for runs, to := range map[string]any{"1": &one, "3": &three} {
+		if err := json.Unmarshal([]byte(said(t, "run", "quickstart", "--estimate", "--json", "--repeat", runs)), to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if one.Seconds <= 0 || one.Bytes <= 1e6 || three.Bytes != one.Bytes {
+		t.Errorf("%+v, three %+v", one, three)
+	}
+	if left, err := os.ReadDir("."); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v are left", err, left)
 	}
 }

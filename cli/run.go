@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,9 +20,11 @@ import (
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/history"
 	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
 	"example.com/kestrel/experiment/series"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/ui"
 )
 
@@ -40,6 +43,7 @@ type runFlags struct {
 	thenInducing int
 	quiet        bool
 	json         bool
+	estimate     bool
 	clusterFlags
 }
 
@@ -59,6 +63,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	fs.IntVar(&f.thenInducing, "then-inducing", 0, "with m inducing inputs")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress lines and no summary")
 	fs.BoolVar(&f.json, "json", false, "write the summary as JSON")
+	fs.BoolVar(&f.estimate, "estimate", false, "say how long the run would take and how much memory, and do not run")
 	f.clusterFlags.register(fs, "; without the workbench")
 }
 
@@ -84,6 +89,7 @@ func newRun() *cobra.Command {
 			"# other settings, same config\nkestrel run fig1a --set sparse.inducing=32 --set data.noise=0.1\n\n" +
 			"# ten seeds, in DIR/001 to DIR/010\nkestrel run fig1a --repeat 10 --out results/fig1a\n\n" +
 			"# a table that another program writes; the run keeps a copy\nquery | kestrel run - --target y\n\n" +
+			"# how long would it take, and how much memory?\nkestrel run fig1c --estimate\n\n" +
 			"# keep the best five kernels and go on with them\nkestrel run data.csv --target y --prune-top 5 --then-refine 3",
 		Args:              one("a config or a data file", "kestrel run fig1a"),
 		ValidArgsFunction: completeConfigs,
@@ -154,6 +160,9 @@ func (f *runFlags) run(cmd *cobra.Command, name string) error {
 		}
 		defer done()
 		screen = hasOtherScreen
+	}
+	if f.estimate {
+		return f.foretell(cmd, &c)
 	}
 	if single && f.cluster == "" && !f.headless && !f.json && !f.quiet && screen(cmd) {
 		return workbench(cmd, ui.Options{Config: &c, Out: base, Drive: f.course()})
@@ -312,5 +321,27 @@ func (f *runFlags) conclude(cmd *cobra.Command, s *history.Summary, path string)
 		text = fmt.Sprintf("results were in %s, which was moved or removed", path)
 	}
 	_, err := fmt.Fprintf(out, "\n%s\n", text)
+	return err
+}
+
+// foretell says what the runs would take, by kernels of the space timed on rows that are made up.
+func (f *runFlags) foretell(cmd *cobra.Command, c *config.Config) error {
+	d, _, err := prepare.LoadData(cmd.Context(), c)
+	if err != nil {
+		return err
+	}
+	c.SettleTask(d)
+	var estimator prepare.Estimator
+	e, err := estimator.Run(cmd.Context(), *c, len(d.Train), d.Dim)
+	if err = errors.Join(err, estimator.Close()); err != nil {
+		return err
+	}
+	runs := float64(f.repeat)
+	e.Seconds, e.Low, e.High = runs*e.Seconds, runs*e.Low, runs*e.High
+	if f.json {
+		return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{
+			"seconds": e.Seconds, "seconds_low": e.Low, "seconds_high": e.High, "bytes": e.Bytes})
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s, %s of %s: %s\n", c.Name, words.Count(f.repeat, "run"), words.Count(len(d.Train), "row"), e)
 	return err
 }

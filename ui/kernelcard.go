@@ -143,6 +143,9 @@ func elboText(f *record.Fit, seen, w int) string {
 			between += " to " + upper
 		}
 		more = []string{" · evidence " + between, " · slack " + words.Nats(slack)}
+		if !f.Usefully(seen) {
+			more = []string{" · evidence above " + nats(f.Evidence.Lower) + ", " + record.NotBounded, " · " + record.NotBounded}
+		}
 	case f.Sampled(seen) && f.Rows > 0:
 		more = []string{fmt.Sprintf(" · estimated from %d of %d rows", f.Rows, seen), " · an estimate"}
 	case f.Sampled(seen):

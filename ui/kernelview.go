@@ -341,6 +341,8 @@ func (v *kernelView) standing(id string) string {
 	switch k.Fit.Mark(leader) {
 	case record.MarkEqual:
 		text += ", equal to the leader within its error"
+	case record.MarkClose:
+		text += ", within a nat of the leader, though told apart from it at these hyperparameters"
 	case record.MarkApart:
 		text += ", told apart from the leader at these hyperparameters"
 	}
@@ -359,7 +361,11 @@ func (v *kernelView) numbers(k *record.Kernel) [][2]string {
 	}
 	out = append(out, [2]string{"local ELBO", nats(f.ELBO)})
 	if slack, ok := f.Slack(); ok {
-		out = append(out, [2]string{"slack", words.Nats(slack)})
+		text := words.Nats(slack)
+		if !f.Usefully(v.b.hist.Evaluation.RowsSeen) {
+			text += ", " + record.NotBounded
+		}
+		out = append(out, [2]string{"slack", text})
 	}
 	if f.Source != "" {
 		out = append(out, [2]string{"from", sourceText(f.Source)})

@@ -197,7 +197,7 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 		if k.rank > 0 {
 			s, mark := text, ""
 			switch k.mark {
-			case record.MarkEqual:
+			case record.MarkEqual, record.MarkClose:
 				s, mark = th.Good, "="
 			case record.MarkApart:
 				mark = "≠"

@@ -142,6 +142,9 @@ func (b *bench) beliefTerms() []term {
 	}
 	if slack, ok := leader.Fit.Slack(); ok {
 		here["slack"] = words.Nats(slack) + " nats for the leader"
+		if !leader.Fit.Usefully(e.RowsSeen) {
+			here["slack"] += ", which is " + record.NotBounded
+		}
 	}
 	here["settled"] = "this is not yet"
 	if b.found().Settled {

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// exactProductRows is the number of rows up to which products with k(X,X) are
+	// ProductRows is the number of rows up to which products with k(X,X) are
 	// worth their n² values of the kernel each; productEntries bounds how much of it
-	// is held at a time, 32 MiB.
-	exactProductRows = 20_000
-	productEntries   = 4 << 20
+	// is held at a time, 32 MiB. Of more rows log evidence has no useful upper bound.
+	ProductRows    = 20_000
+	productEntries = 4 << 20
 	// Conjugate gradients end when what they leave open of the log evidence is below
 	// openNats, and after so many products.
 	openNats     = 0.02

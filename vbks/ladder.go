@@ -216,6 +216,9 @@ func (t *Trainer) limit(e *Evaluation, took time.Duration) {
 	}
 	e.Notices = append(e.Notices, Notice{Text: fmt.Sprintf(
 		"%d inducing inputs for %s would take about %.2g s more, sparse.most_seconds = %g leaves %.2g", m, of, more, most, math.Max(0, left))})
+	if open, _, _, _ := undecided(e); len(open) > 1 {
+		e.Notices = append(e.Notices, Notice{Text: t.together(open)})
+	}
 }
 
 // growth is how many times as long as an evaluation of so many live kernels with m
@@ -389,7 +392,7 @@ func (t *Trainer) finalists() map[int]bool {
 		return t.kernels[i].elbo
 	}
 	middle := func(i int) float64 {
-		if b := t.kernels[i].bounds; b != nil && t.rows <= exactProductRows && !t.nextRough() {
+		if b := t.kernels[i].bounds; b != nil && t.rows <= ProductRows && !t.nextRough() {
 			return b.Lower + b.Slack()/2
 		}
 		return sure(i)
@@ -470,18 +473,10 @@ func (t *Trainer) searchedAgain(live int) bool {
 	return t.settings.autoInducing() && !t.told && t.askedTwice(t.rung+1 == len(t.rungs), live)
 }
 
-// tell finds out, after the last evaluation of a rung, whether more inducing inputs
-// could change anything, and says so on the last rung if they could. A kernel that
-// is alone need not be compared: it climbs for its predictions, and what matters is
-// how far its q(v) may be from the posterior, KL = log evidence − local ELBO. Where the noise is
-// audibly none, bounds are no reason to stay.
-func (t *Trainer) tell(e *Evaluation, audibly bool) {
-	if !t.settings.autoInducing() || !t.concluding(e.Index) {
-		return
-	}
-	var open []string
-	live := 0
-	slack, bounded := 0.0, true
+// undecided are the live kernels whose bounds do not tell them from the leader, itself included, with the most that
+// bounds leave open of one, and whether all of these have some; live is how many kernels are.
+func undecided(e *Evaluation) (open []string, slack float64, bounded bool, live int) {
+	bounded = true
 	for i := range e.Kernels {
 		k := &e.Kernels[i]
 		if k.Status == Live {
@@ -495,6 +490,29 @@ func (t *Trainer) tell(e *Evaluation, audibly bool) {
 			open, slack = append(open, k.ID), math.Max(slack, k.Evidence.Slack())
 		}
 	}
+	return open, slack, bounded, live
+}
+
+// together says that the inducing inputs do not tell some kernels apart.
+func (t *Trainer) together(open []string) string {
+	text := fmt.Sprintf("%d inducing inputs do not tell these %d kernels apart: %s", t.m, len(open),
+		strings.Join(open[:min(fewNames, len(open))], ", "))
+	if more := len(open) - fewNames; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// tell finds out, after the last evaluation of a rung, whether more inducing inputs
+// could change anything, and says so on the last rung if they could. A kernel that
+// is alone need not be compared: it climbs for its predictions, and what matters is
+// how far its q(v) may be from the posterior, KL = log evidence − local ELBO. Where the noise is
+// audibly none, bounds are no reason to stay.
+func (t *Trainer) tell(e *Evaluation, audibly bool) {
+	if !t.settings.autoInducing() || !t.concluding(e.Index) {
+		return
+	}
+	open, slack, bounded, live := undecided(e)
 	// Where Z has fewer than were asked for it has every input that there is.
 	if leader := &e.Kernels[e.Leader()]; live == 1 && bounded {
 		slack = leader.Evidence.Upper - leader.ELBO
@@ -507,11 +525,7 @@ func (t *Trainer) tell(e *Evaluation, audibly bool) {
 	case t.told && !before && !last:
 		text = fmt.Sprintf("%d inducing inputs are enough: fewer evaluations are needed than planned", t.m)
 	case !t.told && last && bounded && len(open) > 1:
-		text = fmt.Sprintf("%d inducing inputs do not tell these %d kernels apart: %s", t.m, len(open),
-			strings.Join(open[:min(fewNames, len(open))], ", "))
-		if more := len(open) - fewNames; more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
+		text = t.together(open)
 	default:
 		return
 	}

@@ -436,6 +436,38 @@ func TestRungsEndWithMemory(t *testing.T) {
 	}
 }
 
+// Where there is room for few inducing inputs, which show little of a rough function, or no time for more, the run
+// ends with the names of the kernels that these do not tell apart: those whose bounds reach the leader's, itself among them.
+func TestWhatIsNotToldApartIsSaid(t *testing.T) {
+	for name, limit := range map[string]func(s *Settings){
+		"room": func(s *Settings) { s.Room = 12 },
+		"time": func(s *Settings) { s.FirstInducing, s.MostSeconds = 12, 1e-6 },
+	} {
+		s := quickSettings("collapsed")
+		s.Inducing, s.EvaluateEvery, s.Refine, s.Starts, s.Steps, s.Transplants = 0, 1, 0, 1, 3, false
+		limit(&s)
+		tr := trainerOn(t, 2, nil, roughSeries(51, 330), s, "SE", "LIN", "PER", "LIN+SE", "MATERN12", "RQ", "LIN+MATERN12")
+		for !tr.Done() {
+			next(t, tr)
+		}
+		e := tr.Last()
+		best := e.Kernels[e.Leader()].Evidence.Lower
+		var open []string
+		for i := range e.Kernels {
+			if k := &e.Kernels[i]; k.Status == Live && k.Evidence.Upper > best {
+				open = append(open, k.ID)
+			}
+		}
+		if len(open) < 2 || len(open) > fewNames {
+			t.Fatalf("%s: %q are open", name, open)
+		}
+		want := fmt.Sprintf("12 inducing inputs do not tell these %d kernels apart: %s", len(open), strings.Join(open, ", "))
+		if !slices.ContainsFunc(e.Notices, func(n Notice) bool { return n.Text == want }) {
+			t.Errorf("%s: %+v, want %q", name, e.Notices, want)
+		}
+	}
+}
+
 // A rung that would take longer than there is time is not begun, and what it would
 // have taken is told; a resumed trainer knows that, and what was spent.
 func TestClimbingEndsInTime(t *testing.T) {

@@ -153,7 +153,7 @@ const (
 // tighten closes in on the log evidence of the kernels that may be the best, in
 // the run's last evaluation, by products with all of k(X,X).
 func (r *round) tighten(ctx context.Context) error {
-	if r.n < r.data.Rows() || r.n > exactProductRows || !r.concluding(r.number) || !r.settings.pointEstimates() {
+	if r.n < r.data.Rows() || r.n > ProductRows || !r.concluding(r.number) || !r.settings.pointEstimates() {
 		return nil
 	}
 	best := math.Inf(-1)

@@ -204,6 +204,19 @@ func (r *reading) rivals() {
 	}
 }
 
+// equals says what those that are equal to the leader are: where bounds tell all of them from it, by less than a nat.
+func (r *reading) equals() string {
+	for _, k := range r.equal {
+		if k.Fit.Mark(r.leader.Fit) != record.MarkClose {
+			return "cannot be told from it"
+		}
+	}
+	if len(r.equal) == 1 {
+		return "is less than a nat behind"
+	}
+	return "are less than a nat behind"
+}
+
 // whole reports whether all training rows have been seen.
 func (r *reading) whole() bool { return r.Evaluation.Proportion >= 1 }
 

@@ -111,6 +111,14 @@ func TestGoldenSentences(t *testing.T) {
 				"12 % of the belief (q*); not settled: one other cannot be told from it and 78 % of the belief is with kernels behind it. " +
 				"Next: kestrel predict runs/a --data new.csv averages over kernels, the two that cannot be told apart among them; more rows " +
 				"may tell them apart."},
+		{"a level that wanders, and what bounds tell from it by less than a nat",
+			scene{days, "PER+RW", []files.Number{100, 1, 365.2, 0.1, 1825, 4}, 1500, 900,
+				[]record.Fit{{Tied: true, ELBO: -0.5, Apart: true}, {Apart: true, ELBO: -40}},
+				nil},
+			"A pattern that repeats every year, on a level that wanders (PER + RW). It leads since 45 % of the data, with " +
+				"97 % of the belief (q*); not settled: one other is less than a nat behind. " +
+				"Next: kestrel predict runs/a --data new.csv averages over kernels, the two that cannot be told apart among them; more rows " +
+				"may tell them apart."},
 		{"noise", scene{steps, "SE", []files.Number{0.01, 3, 4}, 200, 2, []record.Fit{equal, equal},
 			func(s *record.Standing, _ *record.Fit) {
 				scored(s, record.TaskRegression, 1, 0.94, baseline("lsq", "least squares", 1))

@@ -65,7 +65,7 @@ func (r *reading) sure() string {
 	}
 	var doubts []string
 	if n := len(r.equal); n > 0 {
-		doubts = append(doubts, others(n)+" cannot be told from it")
+		doubts = append(doubts, others(n)+" "+r.equals())
 	}
 	if n := len(r.open); n > 0 {
 		doubts = append(doubts, others(n)+" may yet be better (bounds too wide)")

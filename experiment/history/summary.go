@@ -319,6 +319,9 @@ func (s *Summary) writeKernels(w io.Writer) error {
 	if err := t.Write(w); err != nil {
 		return err
 	}
+	if text := s.Evaluation.Unbounded(); text != "" {
+		fmt.Fprintln(w, text)
+	}
 	if n := len(live) - shownKernels; n > 0 {
 		fmt.Fprintf(w, "and %d more", n)
 		if count[vbks.Pruned]+count[vbks.Failed] == 0 {

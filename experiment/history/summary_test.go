@@ -69,6 +69,22 @@ func TestSummaryTellsWhatWasLeftOut(t *testing.T) {
 	}
 }
 
+// A summary says that slack says nothing of many rows.
+func TestSummaryTellsWhatIsNotBounded(t *testing.T) {
+	for rows, want := range map[int]bool{20_000: false, 30_000: true} {
+		k := record.Kernel{ID: "A", Status: vbks.Live, Fit: &record.Fit{Rank: 1, Evidence: &record.Evidence{Lower: 1, Upper: 5000}}}
+		events := []record.Event{
+			{Type: record.EventStarted, Start: &record.Start{Name: "a", Inducing: 64, Data: &datasets.Summary{}}},
+			{Type: record.EventEvaluation, Evaluation: &record.Evaluation{Index: 1, RowsSeen: rows, Kernels: []record.Kernel{k}}},
+		}
+		var text strings.Builder
+		must.OK(t, historytest.Summarise(events).WriteText(&text, time.Time{}))
+		if got := strings.Contains(text.String(), "\nslack: the log evidence of so many rows is not usefully bounded from above\n"); got != want {
+			t.Errorf("%d rows: %v in\n%s", rows, got, text.String())
+		}
+	}
+}
+
 // Programs read a summary's JSON; its keys and their order stay.
 func TestSummaryKeys(t *testing.T) {
 	s := historytest.Summarise(recordtest.Eventful())

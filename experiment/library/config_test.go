@@ -47,3 +47,22 @@ func TestTableColumns(t *testing.T) {
 		t.Errorf("synthetic data: %v, %v", got, err)
 	}
 }
+
+// The paper's settings are the authors': few inducing inputs, and beliefs by local ELBOs as they are.
+func TestAuthorsConfigs(t *testing.T) {
+	for _, name := range []string{"fig1a", "fig1b", "fig1c", "fig1d", "swissgrid", "ieq"} {
+		c, err := ConfigFor(name+"-authors", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := &c.Settings; s.Inducing == 0 || s.Errors != "ignore" || s.AutoPruneMass != 0 {
+			t.Errorf("%s: %d inducing inputs, errors %q, pruning %v", name, s.Inducing, s.Errors, s.AutoPruneMass)
+		}
+		if name[:3] != "fig" {
+			continue
+		}
+		if own, err := ConfigFor(name, nil); err != nil || own.Settings.Inducing != 0 || own.Settings.Errors == "ignore" {
+			t.Errorf("%s: %v, %d inducing inputs, errors %q", name, err, own.Settings.Inducing, own.Settings.Errors)
+		}
+	}
+}

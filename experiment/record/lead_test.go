@@ -3,6 +3,7 @@ package record
 import (
 	"testing"
 
+	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/vbks"
 )
 
@@ -39,7 +40,9 @@ func TestMark(t *testing.T) {
 		fit  Fit
 		want string
 	}{
-		{Fit{Rank: 1, Tied: true}, ""}, {Fit{Rank: 2, Tied: true, Apart: true}, MarkEqual}, {Fit{Rank: 2, ELBO: -3, Apart: true}, MarkApart},
+		{Fit{Rank: 1, Tied: true}, ""}, {Fit{Rank: 2, Tied: true}, MarkEqual},
+		{Fit{Rank: 2, ELBO: -.9, Tied: true, Apart: true}, MarkClose}, {Fit{Rank: 2, ELBO: -3, SE: 2, Tied: true, Apart: true}, MarkEqual},
+		{Fit{Rank: 2, ELBO: -3, Apart: true}, MarkApart},
 		{Fit{Rank: 2}, ""},
 		// The volume ranks, too, and what is ahead by that or within its error is not behind for sure.
 		{Fit{Rank: 2, ELBO: 0.7, Volume: -2, Apart: true}, MarkApart}, {Fit{Rank: 2, ELBO: -0.7, Volume: 1.4, Apart: true}, ""},
@@ -59,5 +62,25 @@ func TestMark(t *testing.T) {
 	}
 	if p := (&Fit{Posterior: 0.3, Bayes: 0.4}).Plain(); p != (Point{0.3, 0.4}) {
 		t.Errorf("%+v", p)
+	}
+}
+
+// Of more rows than are multiplied with all of k(X,X) a slack of more than a nat is told to say nothing.
+func TestUsefully(t *testing.T) {
+	fit := func(slack float64) *Fit {
+		return &Fit{Evidence: &Evidence{Lower: -10, Upper: files.Number(slack - 10)}}
+	}
+	for _, c := range []struct {
+		fit  *Fit
+		rows int
+		want bool
+	}{{fit(300), 20_000, true}, {fit(300), 20_001, false}, {fit(.5), 1_000_000, true}, {&Fit{}, 10, false}} {
+		if got := c.fit.Usefully(c.rows); got != c.want {
+			t.Errorf("%+v of %d rows: %v", c.fit.Evidence, c.rows, got)
+		}
+		e := Evaluation{RowsSeen: c.rows, Kernels: []Kernel{{}, {Fit: c.fit}}}
+		if said := e.Unbounded() != ""; said != (!c.want && c.fit.Evidence != nil) {
+			t.Errorf("%d rows: %q", c.rows, e.Unbounded())
+		}
 	}
 }

@@ -1,12 +1,22 @@
 package record
 
-import "strings"
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"example.com/kestrel/vbks"
+)
 
 // Words for how a kernel stands to the leader.
 const (
-	MarkEqual = "equal"      // within a nat or the errors of the gap
-	MarkApart = "told apart" // by the bounds, at these hyperparameters
+	MarkEqual = "equal"        // within a nat or the errors of the gap
+	MarkClose = "within a nat" // as that, though the bounds tell them apart
+	MarkApart = "told apart"   // by the bounds, at these hyperparameters
 )
+
+// NotBounded is said of slack that says nothing.
+const NotBounded = "not usefully bounded"
 
 // Worth is what ranks a kernel, nats: its local ELBO, and the log volume of its mode where
 // the belief adds it.
@@ -25,6 +35,8 @@ func (f *Fit) Mark(leader *Fit) string {
 	switch {
 	case f.Rank <= 1:
 		return ""
+	case f.Tied && f.Apart && math.Abs(f.Gap(leader)) <= 1:
+		return MarkClose
 	case f.Tied:
 		return MarkEqual
 	case f.Apart && f.Gap(leader) < -2*max(0, float64(f.SE)):
@@ -49,6 +61,23 @@ func (f *Fit) Slack() (nats float64, ok bool) {
 		return 0, false
 	}
 	return float64(f.Evidence.Upper - f.Evidence.Lower), true
+}
+
+// Usefully reports whether bounds on the log evidence of so many rows say something: of more than
+// are multiplied with all of k(X,X) the upper bound grows with what the inducing inputs do not show of any row.
+func (f *Fit) Usefully(rows int) bool {
+	slack, ok := f.Slack()
+	return ok && (rows <= vbks.ProductRows || slack <= 1)
+}
+
+// Unbounded says that the slack of an evaluation's kernels says nothing, "" where it does, or there is none.
+func (e *Evaluation) Unbounded() string {
+	for i := range e.Kernels {
+		if f := e.Kernels[i].Fit; f != nil && f.Evidence != nil && !f.Usefully(e.RowsSeen) {
+			return fmt.Sprintf("slack: the log evidence of so many rows is %s from above", NotBounded)
+		}
+	}
+	return ""
 }
 
 // FlagText says what should be looked at, "" for nothing.

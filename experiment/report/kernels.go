@@ -68,7 +68,7 @@ func (r *reporter) kernels() {
 			r.page.Details = append(r.page.Details, r.detail(k))
 		}
 	}
-	r.page.Others = len(live) - len(r.page.Details)
+	r.page.Others, r.page.Unbounded = len(live)-len(r.page.Details), e.Unbounded()
 	r.gone()
 	r.summary(live)
 }

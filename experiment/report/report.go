@@ -62,6 +62,7 @@ type page struct {
 	Summary                []string
 	Traces                 []figures.PageFigure
 	Kernels                []kernelLine
+	Unbounded              string // says that slack says nothing, "" where it does
 	Details                []kernelDetail
 	Others                 int      // live kernels without details
 	Effects                []string // of levels, a sentence each
