@@ -100,7 +100,7 @@ func TestFormatPageHasArrays(t *testing.T) {
 	}
 	// A device must be lost between evaluations, a kernel fail, many rows have been compared on several numbers of
 	// inducing inputs, or a space grow on a function that the first of these do not show, for these.
-	rare := []string{"notices", "notices/kernels", "evaluation/notices/kernels", "again", "kernel/i/sampled", "growth/blurred"}
+	rare := []string{"notices", "notices/kernels", "evaluation/notices/kernels", "again", "kernel/i/sampled", "growth/blurred", "growth/ended"}
 	for _, name := range named {
 		if !slices.Contains(rare, name) && !written[name] {
 			t.Errorf("docs/format.md has an array %s that is not written", name)

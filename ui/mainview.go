@@ -14,6 +14,7 @@ import (
 	"example.com/kestrel/ui/input"
 	"example.com/kestrel/ui/plot"
 	"example.com/kestrel/ui/theme"
+	"example.com/kestrel/vbks"
 )
 
 // pane is a part of the main view.
@@ -453,6 +454,9 @@ func (v *mainView) titles(p pane) (title, right string) {
 		if k.failed > 0 {
 			right += fmt.Sprintf(" · %d failed", k.failed)
 		}
+		if e := h.Evaluation; e != nil && e.Front != nil && v.cursor < 0 && v.areas[tablePane].W >= 60 {
+			right += " · " + frontText(e.Front)
+		}
 		if v.table.filter != "" {
 			right = fmt.Sprintf("%d match %s", len(v.table.rows), v.table.filter)
 		}
@@ -465,4 +469,12 @@ func (v *mainView) titles(p pane) (title, right string) {
 		return k.name, "enter: detail"
 	}
 	return "Kernel", ""
+}
+
+// frontText says where a space that grows stands.
+func frontText(f *vbks.Front) string {
+	if f.Over {
+		return fmt.Sprintf("grown, %d tried", f.Tried)
+	}
+	return fmt.Sprintf("growing, %d tried, %d wait", f.Tried, f.Waiting)
 }

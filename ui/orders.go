@@ -40,8 +40,12 @@ func (b *bench) pause() tea.Cmd {
 	return b.order(b.in(record.Paused), func() (string, error) { return "paused; space goes on", run.Pause() })
 }
 
-// growing reports whether the run's space of kernels grows, as far as its config and orders say.
+// growing reports whether the run's space of kernels grows, as far as its config and orders say, and the last evaluation,
+// with which that may have come to its end.
 func (b *bench) growing() bool {
+	if e := b.hist.Evaluation; e != nil && e.Front != nil && e.Front.Over {
+		return false
+	}
 	for _, o := range slices.Backward(b.hist.Orders) {
 		if o.Change != nil && o.Change.Grow != "" {
 			return o.Change.Grow == vbks.GrowOn

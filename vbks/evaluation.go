@@ -107,8 +107,18 @@ type Evaluation struct {
 	Noise       *noise.Model        // how that of rows differs; nil: it is normal, equal in all
 	Entered     []Entered           // kernels that have come with it, where the space grows; not part of a checkpoint
 	Left        []string            // ids of those that have gone with it, likewise
+	Front       *Front              // where a space that grows stands, likewise
 	Notices     []Notice            // what the user should know, once
 	Broken      []*guard.PanicError // why kernels have failed for which the program is to blame; not part of a checkpoint
+}
+
+// Front is where a space that grows stands.
+type Front struct {
+	Leaders int     `json:"leaders"` // whose neighbours are tried
+	Waiting int     `json:"waiting"` // of these neighbours, those that there was no room for
+	Tried   int     `json:"tried"`   // kernels, with those that are compared
+	Of      float64 `json:"of"`      // kernels of the grammar
+	Over    bool    `json:"over"`    // no neighbour of the leaders is left to try
 }
 
 // Entered is a kernel that was not in the space before an evaluation.

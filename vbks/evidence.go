@@ -98,6 +98,7 @@ func (r *round) commit(ctx context.Context) (undo func(), err error) {
 	if t.expansion.blurred = r.blurred != ""; t.expansion.blurred {
 		t.last.Notices = append(t.last.Notices, Notice{Text: r.blurred})
 	}
+	t.reopen(t.last)
 	t.tell(t.last, r.audibly)
 	t.lookBack(t.last)
 	return func() { // what has become of the lanes stays

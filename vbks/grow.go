@@ -173,15 +173,27 @@ type expansion struct {
 	grammar *grow.Grammar // that it grows in; nil: it never has
 	on      bool          // kernels come and go
 	over    bool          // there is no more to try
+	ended   int           // the evaluation after which that was found, 0: none
 	blurred bool          // the leader is one of those that the inducing inputs show too little of; more come next
 	tried   front.Tried   // kernels that have left; not modified
 	params  int           // hyperparameters of a kernel, at most
 	entered []Entered     // before the last evaluation, or that in the making
 	left    []string
+	planned front.Plan // before the last evaluation
 }
 
 // growing reports whether kernels may enter before the next evaluation.
 func (t *Trainer) growing() bool { return t.expansion.on && !t.expansion.over }
+
+// reopen lets the space go on growing though there was no more to try, where what was left, compared once more, has
+// another leader, one with neighbours that have not been tried.
+func (t *Trainer) reopen(e *Evaluation) {
+	x := &t.expansion
+	if x.on && x.over && t.evaluation == x.ended+1 && t.rows == t.data.Rows() && len(t.front().Enter) > 0 {
+		x.over = false
+		e.Notices = append(e.Notices, Notice{Text: fmt.Sprintf("the space of kernels grows again: %s leads now", t.leader)})
+	}
+}
 
 // rounds is the number of evaluations before the first rung is left: those planned and
 // asked for, and while the space grows one more than the next, which the last kernels to
@@ -237,8 +249,13 @@ func (t *Trainer) sharper(number int) bool {
 		return false
 	}
 	m, n := t.rungs[t.rung+1], t.schedule(number)
-	like := t.settings.Like(n, m)
-	return (n == t.data.Rows() || m <= n/2) && float64(n)*like*like <= growWork
+	return (n == t.data.Rows() || m <= n/2) && t.settings.GrowsWith(n, m)
+}
+
+// GrowsWith reports whether a space may grow while its kernels are compared on n rows with m inducing inputs.
+func (s Settings) GrowsWith(n, m int) bool {
+	like := s.Like(n, m)
+	return float64(n)*like*like <= growWork
 }
 
 // sharpen climbs to the next rung, with all kernels, where the present inducing inputs show
@@ -360,21 +377,12 @@ func (t *Trainer) spread() (undo func()) {
 	if t.compared != t.m {
 		x.tried = x.tried.Again(t.rows)
 	}
-	space := make([]front.Kernel, len(t.kernels))
-	for i, k := range t.kernels {
-		current := k.current(t.rows)
-		space[i] = front.Kernel{Expr: k.expr, Leads: k.id == t.leader, Compared: current,
-			Waits: k.status == Live && !current, Failed: k.status == Failed}
-		if current {
-			space[i].Score = k.worth()/t.settings.EvidenceScale + k.logPrior
-		}
-	}
-	plan := x.tried.Next(x.grammar, space, t.rows, t.data.Rows(), t.growLive())
-	x.left = plan.Leave
+	plan := t.front()
+	x.left, x.planned = plan.Leave, plan
 	if plan.Over {
-		x.over = true
+		x.over, x.ended = true, t.evaluation
 		t.extra = max(t.extra, t.evaluation+1-t.base()-t.rung) // those that are left are compared once more
-		t.notices = append(slices.Clip(t.notices), Notice{Text: t.grownUp()})
+		t.notices = append(slices.Clip(t.notices), Notice{Text: t.grownUp(plan.Leaders)})
 	}
 	if len(plan.Leave)+len(plan.Enter) == 0 {
 		return undo
@@ -411,6 +419,21 @@ func (t *Trainer) spread() (undo func()) {
 	return undo
 }
 
+// front plans what leaves and enters.
+func (t *Trainer) front() front.Plan {
+	space := make([]front.Kernel, len(t.kernels))
+	for i, k := range t.kernels {
+		current := k.current(t.rows)
+		space[i] = front.Kernel{Expr: k.expr, Leads: k.id == t.leader, Compared: current,
+			Waits: k.status == Live && !current, Failed: k.status == Failed}
+		if current {
+			space[i].Score = k.worth()/t.settings.EvidenceScale + k.logPrior
+		}
+	}
+	x := &t.expansion
+	return x.tried.Next(x.grammar, space, t.rows, t.data.Rows(), t.growLive())
+}
+
 // relate finds the kinship of the kernels that there are now.
 func (t *Trainer) relate() {
 	exprs := make([]kernelspace.Expr, len(t.kernels))
@@ -424,17 +447,30 @@ func (t *Trainer) relate() {
 	}
 }
 
-// grownUp says that there is no more to try.
-func (t *Trainer) grownUp() string {
-	tried := len(t.expansion.tried)
-	for _, k := range t.kernels {
-		if _, again := t.expansion.tried[k.id]; !again {
-			tried++
+// foremost is where the space stands, nil where it does not grow.
+func (x *expansion) foremost(kernels []*kernel) *Front {
+	if x.grammar == nil || !x.on {
+		return nil
+	}
+	f := &Front{Leaders: x.planned.Leaders, Waiting: x.planned.Waiting, Tried: len(x.tried), Over: x.over}
+	for _, k := range kernels {
+		if _, again := x.tried[k.id]; !again {
+			f.Tried++
 		}
 	}
-	of, _ := new(big.Float).SetInt(t.expansion.grammar.Count()).Float64()
-	return fmt.Sprintf("the space of kernels grows no more: no neighbour of the first %d is better; %d kernels tried of %.4g up to %d leaves",
-		front.Leaders, tried, of, t.expansion.grammar.Leaves())
+	f.Of, _ = new(big.Float).SetInt(x.grammar.Count()).Float64()
+	return f
+}
+
+// grownUp says that there is no more to try, of so many leaders.
+func (t *Trainer) grownUp(leaders int) string {
+	first := fmt.Sprintf("the first %d", leaders)
+	if leaders == 1 {
+		first = "the first"
+	}
+	f := t.expansion.foremost(t.kernels)
+	return fmt.Sprintf("the space of kernels grows no more: no neighbour of %s is better; %d kernels tried of %.4g up to %d leaves",
+		first, f.Tried, f.Of, t.expansion.grammar.Leaves())
 }
 
 // save adds it to a checkpoint.
@@ -443,6 +479,9 @@ func (x *expansion) save(add func(name string, data []float64, shape ...int), te
 	add("growth", []float64{number[x.on], number[x.over]})
 	if x.blurred {
 		add("growth/blurred", []float64{1})
+	}
+	if x.over {
+		add("growth/ended", []float64{float64(x.ended)})
 	}
 	ids := slices.Sorted(maps.Keys(x.tried))
 	if len(ids) == 0 {
@@ -471,6 +510,9 @@ func (l *loader) expansion(t *Trainer, ids []string) {
 	}
 	x.on, x.over = v[0] != 0, v[1] != 0
 	x.blurred = l.optional("growth/blurred", 1) != nil
+	if ended := l.optional("growth/ended", 1); ended != nil {
+		x.ended = l.whole("growth/ended", ended[0], 0, math.MaxInt32)
+	}
 	tried := l.lines("growth/tried")
 	rows := l.optional("growth/rows", len(tried))
 	if (len(tried) > 0) != (rows != nil) {

@@ -465,6 +465,15 @@ func TestWhatIsNotToldApartIsSaid(t *testing.T) {
 		if !slices.ContainsFunc(e.Notices, func(n Notice) bool { return n.Text == want }) {
 			t.Errorf("%s: %+v, want %q", name, e.Notices, want)
 		}
+		// Nor is it kept to itself that its leader's period is longer than what was seen of it.
+		leader := &e.Kernels[e.Leader()]
+		if !slices.Contains(leader.Flags, PeriodOnce) {
+			t.Fatalf("%s: the period of %s has been seen twice: %+v", name, leader.ID, leader.Params)
+		}
+		said := Notice{Text: leader.ID + " has a period seen less than twice", Kernel: leader.ID}
+		if !slices.Contains(e.Notices, said) {
+			t.Errorf("%s: %+v, want %+v", name, e.Notices, said)
+		}
 	}
 }
 

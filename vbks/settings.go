@@ -116,7 +116,7 @@ func DefaultSettings() Settings {
 		Weights:         "auto",
 		Likelihood:      gaussianLikelihood,
 		Priors:          "auto",
-		Growth:          Growth{Live: 32, Leaves: 6, Ratio: 0.5},
+		Growth:          Growth{Live: 32, Leaves: 8, Ratio: 0.5},
 		PredictTheta:    autoTheta,
 		Calibrate:       CalibrateNames()[0],
 		Local:           local.Auto,

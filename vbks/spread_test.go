@@ -49,7 +49,7 @@ func abandon(t *testing.T, tr *Trainer) {
 // bare is an evaluation without what no checkpoint holds.
 func bare(e *Evaluation) Evaluation {
 	out := *e
-	out.Entered, out.Left = nil, nil
+	out.Entered, out.Left, out.Front = nil, nil, nil
 	return out
 }
 

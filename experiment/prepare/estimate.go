@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 type Estimate struct {
 	Seconds   float64 // of work, to the last planned evaluation
 	Low, High float64 // seconds; the time is between them as a rule
-	Bytes     int64   // of memory
+	Bytes     int64   // of memory, with the most inducing inputs
 }
 
 // String is such as "about 2 min (1 to 4), 60 MB". More digits than one or two
@@ -134,11 +135,14 @@ func (e *Estimator) run(ctx context.Context, c config.Config, rows, dim int) (Es
 			return Estimate{}, err
 		}
 	}
-	seconds := w.seconds(search, full, wide)
+	most := w.seconds(search, full, wide)
 	early := *w
 	early.rungs = nil // of a run that knows enough with the first number
 	least := early.seconds(search, full, full)
-	return Estimate{Seconds: seconds, Low: least / estimateSpread, High: seconds * estimateSpread, Bytes: w.bytes(dev.Info().Lanes)}, nil
+	// How many numbers of inducing inputs a run takes the data say: half of them, in the logarithm of the time.
+	return Estimate{
+		Seconds: math.Sqrt(least * most), Low: least / estimateSpread, High: most * estimateSpread, Bytes: w.bytes(dev.Info().Lanes),
+	}, nil
 }
 
 // What a run does as a rule, counted in runs of the shipped configs and of

@@ -70,6 +70,38 @@ func TestEstimateByHand(t *testing.T) {
 	}
 }
 
+// A space that grows takes longer, and more so with more inducing inputs than it began with; where the rows are too
+// many for that, it goes on with the first.
+func TestGrowthIsEstimated(t *testing.T) {
+	unit := cost.Bound{Fixed: 1e-5, Row: 1e-7, FixedGrad: 3e-5, RowGrad: 2e-7}
+	of := func(grow bool, rows, first int) (*workload, float64) {
+		t.Helper()
+		c := config.Default()
+		c.Kernels = config.KernelSpace{Expressions: []string{"SE", "RQ", "LIN", "PER"}}
+		c.Settings.Optimizer, c.Settings.Inducing, c.Settings.FirstInducing, c.Settings.Growth.On = "collapsed", 0, first, grow
+		space, err := c.Kernels.Candidates()
+		must.OK(t, err)
+		w, err := newWorkload(&c, space, rows, 1)
+		must.OK(t, err)
+		return w, w.seconds(unit, unit, w.wider(unit))
+	}
+	for _, rows := range []int{130, 500} {
+		plain, before := of(false, rows, 0)
+		w, with := of(true, rows, 0)
+		if plain.sharp != 0 || w.sharp <= w.inducing || w.sharp > rows || with < 2*before {
+			t.Errorf("%d rows: up to %d inducing inputs, %v s, without growth %v", rows, w.sharp, with, before)
+		}
+		dull := *w
+		dull.sharp = 0
+		if less := dull.seconds(unit, unit, w.wider(unit)); less >= with {
+			t.Errorf("%d rows: %v s, with the first inducing inputs %v", rows, with, less)
+		}
+	}
+	if w, _ := of(true, 1_000_000, 64); w.sharp != 0 {
+		t.Errorf("a million rows: up to %d inducing inputs", w.sharp)
+	}
+}
+
 // Counted by hand: forecasts from rolling origins, each of kernels that pass over the rows before it, estimate their ELBO on
 // 10,000 of them at most and predict what comes behind, or climb 15 gradients, with as many inducing inputs for a row.
 func TestOriginsAreEstimated(t *testing.T) {

@@ -23,6 +23,7 @@ type workload struct {
 	kernels   int
 	rows, dim int
 	further   int                    // evaluations in which its space grows
+	sharp     int                    // inducing inputs that it may do so with, 0: those of all kernels
 	inducing  int                    // of all kernels
 	rungs     []int                  // and of the best, one after the other
 	scout     int                    // inducing inputs that are searched with
@@ -43,6 +44,11 @@ func newWorkload(c *config.Config, space []vbks.Candidate, rows, dim int) (*work
 		space = w.grow(space)
 	}
 	w.climb(s)
+	for _, m := range w.rungs {
+		if s.Growth.On && s.GrowsWith(rows, m) {
+			w.sharp = m
+		}
+	}
 	if w.scout = w.inducing; !effort.Exact() {
 		_, w.scout = vbks.ScoutSize(w.kernels, w.inducing)
 	}
@@ -94,8 +100,8 @@ func (w *workload) grow(space []vbks.Candidate) []vbks.Candidate {
 }
 
 const (
-	likelyLeaves  = 3 // of kernels of a growing space
-	likelyLeaders = 3 // whose neighbours are tried
+	likelyLeaves  = 4 // of kernels of a growing space
+	likelyLeaders = 6 // whose neighbours are tried
 )
 
 // climb sets the numbers of inducing inputs.
@@ -236,7 +242,10 @@ func (w *workload) seconds(search, full, wide cost.Bound) float64 {
 			alive = max(alive/2, min(alive, float64(s.AutoPruneKeep)))
 		}
 		each := 0.0
-		if w.effort.Exact() {
+		if w.sharp > 0 && t > planned/2 { // fewer kernels at a time, but so much more often
+			k := w.between(full, wide, w.sharp)
+			each = w.exactly(k, k, t, seen)
+		} else if w.effort.Exact() {
 			each = w.exactly(search, full, t, seen)
 		} else {
 			if t&(t-1) == 0 || seen == n && before < n {

@@ -23,6 +23,7 @@ type Evaluation struct {
 
 	Calibration *vbks.Calibration `json:"calibration,omitempty"` // of predictions after the last one planned
 	Noise       *noise.Model      `json:"noise,omitempty"`       // how that of rows differs; nil: it is normal, equal in all
+	Front       *vbks.Front       `json:"front,omitempty"`       // where a space that grows stands
 }
 
 // Kernel is one kernel in an evaluation.

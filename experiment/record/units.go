@@ -12,6 +12,7 @@ func (s *Start) Evaluation(e *vbks.Evaluation, planned int) *Evaluation {
 	out := &Evaluation{
 		Index: e.Index, Planned: planned, Proportion: e.Proportion, RowsSeen: e.RowsSeen, Inducing: e.Inducing,
 		Objective: files.Number(e.Objective), Kernels: make([]Kernel, len(e.Kernels)), Calibration: e.Calibration, Noise: e.Noise,
+		Front: e.Front,
 	}
 	for i := range e.Kernels {
 		k := &e.Kernels[i]

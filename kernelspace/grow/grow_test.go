@@ -176,6 +176,62 @@ func TestNeighboursAreMutual(t *testing.T) {
 	}
 }
 
+// A move is what a leaf less and the same leaf elsewhere make of a kernel, found by looking through all of the grammar.
+func TestMovesAreWhatCanBeListed(t *testing.T) {
+	thorough.Unraced(t)
+	g := grammar(t, Options{Leaves: 4, Ratio: .5}, "SE", "LIN", "PER")
+	all := listed(g)
+	// less has, of each kernel of n leaves, those of one less that a leaf is taken away to, by what is taken.
+	less := func(e kernelspace.Expr) map[string]bool {
+		out := map[string]bool{}
+		for _, f := range g.Neighbours(e) {
+			if f.Kind == Remove {
+				out[f.Leaf+" of "+f.Expr.ID()] = true
+			}
+		}
+		return out
+	}
+	moves := 0
+	for n := 2; n <= 4; n++ {
+		some := all[n]
+		if len(some) > 300 {
+			some = some[:300]
+		}
+		by := make([]map[string]bool, len(some))
+		for i, e := range some {
+			by[i] = less(e)
+		}
+		for i, e := range some {
+			got := map[string]bool{}
+			for _, m := range g.Moves(e) {
+				if got[m.Expr.ID()] || m.Kind != Move || m.Step() != "move "+m.Leaf || m.Expr.NumLeaves() != n {
+					t.Fatalf("%s: %+v", e.ID(), m)
+				}
+				got[m.Expr.ID()] = true
+			}
+			near := map[string]bool{e.ID(): true}
+			for _, f := range g.Neighbours(e) {
+				near[f.Expr.ID()] = true
+			}
+			for j, f := range some {
+				want := false
+				for id := range by[i] {
+					want = want || by[j][id] && !near[f.ID()]
+				}
+				if got[f.ID()] != want {
+					t.Fatalf("from %s to %s: move %v, want %v", e.ID(), f.ID(), got[f.ID()], want)
+				}
+				if want {
+					moves++
+				}
+			}
+		}
+	}
+	if moves < 100 {
+		t.Errorf("only %d moves", moves)
+	}
+}
+
 // More leaves have less of the prior, and what is not in the grammar none.
 func TestPriorPaysForSize(t *testing.T) {
 	g := grammar(t, Options{Leaves: 5, Ratio: .5}, "SE", "LIN")

@@ -14,6 +14,7 @@ const (
 	Column   = "column"   // B → B on other columns; a change point along another one
 	Remove   = "remove"   // S + B, S × B, CP(S, B), CP(B, S) → S
 	ToChange = "change"   // S → CP(S, B), CP(B, S)
+	Move     = "move"     // Remove, and Add or Multiply of the same leaf elsewhere
 )
 
 // Neighbour is a kernel one step away from another one.
@@ -59,6 +60,32 @@ func (g *Grammar) Neighbours(e kernelspace.Expr) []Neighbour {
 			found(n)
 		})
 	})
+	slices.SortStableFunc(out, func(a, b Neighbour) int { return kernelspace.Compare(a.Expr, b.Expr) })
+	return out
+}
+
+// Moves returns the kernels of the grammar in which a leaf of e stands at another place, each once, without e and what
+// is one step away from it: two steps, of which the first leads to less than there was, so that it may lead nowhere.
+// They have as many leaves as e, and e is one of the moves of each.
+func (g *Grammar) Moves(e kernelspace.Expr) []Neighbour {
+	e = e.Canonical()
+	seen := map[string]bool{e.ID(): true}
+	near := g.Neighbours(e)
+	for i := range near {
+		seen[near[i].Expr.ID()] = true
+	}
+	var out []Neighbour
+	for i := range near {
+		if near[i].Kind != Remove {
+			continue
+		}
+		for _, n := range g.Neighbours(near[i].Expr) {
+			if id := n.Expr.ID(); (n.Kind == Add || n.Kind == Multiply) && n.Leaf == near[i].Leaf && !seen[id] {
+				seen[id] = true
+				out = append(out, Neighbour{Expr: n.Expr, Kind: Move, Leaf: n.Leaf})
+			}
+		}
+	}
 	slices.SortStableFunc(out, func(a, b Neighbour) int { return kernelspace.Compare(a.Expr, b.Expr) })
 	return out
 }

@@ -47,6 +47,8 @@ type Plan struct {
 	Enter []Entrant // the most promising first
 	Leave []string  // ids, in the space's order
 	Over  bool      // all rows have been seen and no neighbour of the leaders is left to try
+	// Of the front: how many kernels' neighbours are tried, and how many of these wait for room.
+	Leaders, Waiting int
 }
 
 // Tried is on how many rows kernels were compared that have left, by id.
@@ -120,10 +122,9 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
 		promise float64
 	}
 	proposed := map[string]proposal{}
-	for place, i := range leaders {
-		k := &space[i]
+	propose := func(place int, k *Kernel, to []grow.Neighbour) {
 		own := k.Score - g.LogPrior(k.Expr)
-		for _, n := range g.Neighbours(k.Expr) {
+		for _, n := range to {
 			id := n.Expr.ID()
 			if on, tried := t[id]; there[id] || tried && rows < again*on {
 				continue
@@ -137,10 +138,16 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
 			}
 		}
 	}
+	for place, i := range leaders {
+		propose(place, &space[i], g.Neighbours(space[i].Expr))
+	}
+	if rows == all && len(proposed) == 0 { // what no step leads to, a move may
+		propose(0, &space[compared[0]], g.Moves(space[compared[0]].Expr))
+	}
 	front := slices.SortedFunc(maps.Values(proposed), func(a, b proposal) int {
 		return cmp.Or(cmp.Compare(b.promise, a.promise), kernelspace.Compare(a.Expr, b.Expr))
 	})
-	plan := Plan{Over: rows == all && len(front) == 0}
+	plan := Plan{Over: rows == all && len(front) == 0, Leaders: len(leaders)}
 
 	stay := len(compared)
 	for stay > len(leaders) && !near(space[compared[stay-1]].Score, Hopeless) {
@@ -162,6 +169,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
 	for _, p := range front[:max(0, min(len(front), live-others-stay))] {
 		plan.Enter = append(plan.Enter, p.Entrant)
 	}
+	plan.Waiting = len(front) - len(plan.Enter)
 	return plan
 }
 
