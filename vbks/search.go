@@ -37,6 +37,7 @@ const (
 	variedRounds    = 3     // so many times, as long as that gains
 	mostBrought     = 4     // columns that a kernel gets back at a time, as long as each gains
 	leftPeriods     = 4     // those that a solution leaves that are tried
+	cheapWork       = 2e6   // where a product of the rows with the inducing inputs takes at most so much
 	scoutFewest     = 10    // live kernels that the scout is still enlarged for
 	scoutKernels    = 144   // and those for which it has
 	scoutRows       = 768   // so many rows
@@ -314,8 +315,11 @@ func (u *unit) scanned() bool {
 	return u.thorough() && u.total <= u.settings.AllRows && len(u.models) <= fewLive
 }
 
-// cheap reports whether more ascents than one of a kind are worth theirs: where bounds take little besides.
-func (u *unit) cheap() bool { return u.scanned() && u.settings.light(u.total, u.drawer.Inducing) }
+// cheap reports whether more ascents than one of a kind are worth theirs: where bounds take next to nothing besides.
+func (u *unit) cheap() bool {
+	m := float64(u.drawer.Inducing)
+	return u.scanned() && float64(u.total)*m*m <= cheapWork
+}
 
 // recur tries, in a thorough search, variants of the present solutions, of few rows with
 // periods as long as the data, too; of few rows also where solutions are only taken up with more inducing
