@@ -186,13 +186,19 @@ type expansion struct {
 func (t *Trainer) growing() bool { return t.expansion.on && !t.expansion.over }
 
 // reopen lets the space go on growing though there was no more to try, where what was left, compared once more, has
-// another leader, one with neighbours that have not been tried.
+// other leaders, with neighbours that have not been tried.
 func (t *Trainer) reopen(e *Evaluation) {
 	x := &t.expansion
-	if x.on && x.over && t.evaluation == x.ended+1 && t.rows == t.data.Rows() && len(t.front().Enter) > 0 {
-		x.over = false
-		e.Notices = append(e.Notices, Notice{Text: fmt.Sprintf("the space of kernels grows again: %s leads now", t.leader)})
+	if !x.on || !x.over || t.evaluation != x.ended+1 || t.rows < t.data.Rows() {
+		return
 	}
+	plan := t.front()
+	if len(plan.Enter) == 0 {
+		return
+	}
+	x.over = false
+	text := "the space of kernels grows again: compared once more, its leaders have %d neighbours to try"
+	e.Notices = append(e.Notices, Notice{Text: fmt.Sprintf(text, len(plan.Enter)+plan.Waiting)})
 }
 
 // rounds is the number of evaluations before the first rung is left: those planned and

@@ -235,6 +235,39 @@ func TestResumeRefusesGrowth(t *testing.T) {
 	}
 }
 
+// A space that had come to its end grows again where the comparison right after that leaves neighbours of its leaders
+// to try, and not later, nor where nothing is left.
+func TestSpaceGrowsAgain(t *testing.T) {
+	thorough.AnyInstructions(t)
+	t.Parallel()
+	s := growingSettings("collapsed")
+	s.Growth.Leaves, s.Starts, s.Steps, s.EvaluateEvery = 2, 1, 6, .5
+	tr := trainerOn(t, 1, nil, trainingSeries(1, 60), s, growingFrom...)
+	for tr.rows < tr.data.Rows() {
+		next(t, tr)
+	}
+	if !tr.growing() || len(tr.front().Enter) == 0 {
+		t.Fatalf("nothing is left to try: %+v", tr.expansion)
+	}
+	for _, c := range []struct {
+		ended int
+		want  bool
+	}{{tr.evaluation - 1, true}, {tr.evaluation, false}, {tr.evaluation - 2, false}} {
+		twin, e := *tr, Evaluation{}
+		twin.expansion.over, twin.expansion.ended = true, c.ended
+		twin.reopen(&e)
+		if twin.growing() != c.want || len(e.Notices) > 0 != c.want {
+			t.Errorf("ended after evaluation %d of %d: grows %v, %+v", c.ended, tr.evaluation, twin.growing(), e.Notices)
+		}
+	}
+	train(t, tr)
+	last := Evaluation{}
+	tr.expansion.ended = tr.evaluation - 1
+	if tr.reopen(&last); tr.growing() || last.Notices != nil {
+		t.Errorf("it grows without end: %+v", last.Notices)
+	}
+}
+
 // Rows that come later let a space grow again that had come to its end, with "auto" inducing
 // inputs, too; and what is known by then is a checkpoint's.
 func TestRowsComeToAGrownSpace(t *testing.T) {
