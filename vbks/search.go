@@ -310,17 +310,6 @@ func (u *unit) followed() int {
 	return 1
 }
 
-// scanned reports whether many values are worth their time: in a thorough search of few kernels on few rows.
-func (u *unit) scanned() bool {
-	return u.thorough() && u.total <= u.settings.AllRows && len(u.models) <= fewLive
-}
-
-// cheap reports whether more ascents than one of a kind are worth theirs: where bounds take next to nothing besides.
-func (u *unit) cheap() bool {
-	m := float64(u.drawer.Inducing)
-	return u.scanned() && float64(u.total)*m*m <= cheapWork
-}
-
 // recur tries, in a thorough search, variants of the present solutions, of few rows with
 // periods as long as the data, too; of few rows also where solutions are only taken up with more inducing
 // inputs, which may be the first to resolve one.
@@ -379,11 +368,6 @@ func (u *unit) left(ctx context.Context, onRows, plain objective) error {
 // factor is covariance.Factor on the unit's lane.
 func (u *unit) factor(x []float64, p *kernelspace.Program, raw []float64, noise float64) (*mat.TriDense, error) {
 	return covariance.Factor(u.worker.group.dev, u.worker.lane, x, p, raw, noise)
-}
-
-// fewRows reports whether the search is one on which all depends, of few rows, be it that solutions are only taken up.
-func (u *unit) fewRows() bool {
-	return u.order.Thorough && u.optimizer.search().always && u.total <= u.settings.AllRows
 }
 
 // bring tries whether columns along which kernels have become flat are of use after all, one
@@ -539,11 +523,6 @@ func (u *unit) freshStarts(ctx context.Context, onScreen, onRows objective) ([][
 		sortDrafts(drafts[i])
 	}
 	return drafts, nil
-}
-
-// thorough reports whether the search is one on which all depends.
-func (u *unit) thorough() bool {
-	return u.order.Thorough && !u.order.Resumed && u.optimizer.search().always
 }
 
 // donors returns those of the order.

@@ -367,3 +367,24 @@ func (u *unit) describeFailure(i int, x []float64) string {
 	return fmt.Sprintf("%s: k(Z,Z) is not positive definite or the bound is not finite, even with %g times the jitter, e.g. at %s",
 		m.id, u.outcomes[i].Factor, u.formatParams(m, x))
 }
+
+// scanned reports whether many values are worth their time: in a thorough search of few kernels on few rows.
+func (u *unit) scanned() bool {
+	return u.thorough() && u.total <= u.settings.AllRows && len(u.models) <= fewLive
+}
+
+// cheap reports whether more ascents than one of a kind are worth theirs: where bounds take next to nothing besides.
+func (u *unit) cheap() bool {
+	m := float64(u.drawer.Inducing)
+	return u.scanned() && float64(u.total)*m*m <= cheapWork
+}
+
+// fewRows reports whether the search is one on which all depends, of few rows, be it that solutions are only taken up.
+func (u *unit) fewRows() bool {
+	return u.order.Thorough && u.optimizer.search().always && u.total <= u.settings.AllRows
+}
+
+// thorough reports whether the search is one on which all depends.
+func (u *unit) thorough() bool {
+	return u.order.Thorough && !u.order.Resumed && u.optimizer.search().always
+}
