@@ -373,15 +373,17 @@ func TestRunEstimate(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 	var one, three struct {
-		Seconds, Low, High float64
-		Bytes              int64
+		Seconds float64
+		Low     float64 `json:"seconds_low"`
+		High    float64 `json:"seconds_high"`
+		Bytes   int64
 	}
 	for runs, to := range map[string]any{"1": &one, "3": &three} {
 		if err := json.Unmarshal([]byte(said(t, "run", "quickstart", "--estimate", "--json", "--repeat", runs)), to); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if one.Seconds <= 0 || one.Bytes <= 1e6 || three.Bytes != one.Bytes {
+	if one.Low <= 0 || one.Seconds <= one.Low || one.High <= one.Seconds || one.Bytes <= 1e6 || three.Bytes != one.Bytes {
 		t.Errorf("%+v, three %+v", one, three)
 	}
 	if left, err := os.ReadDir("."); err != nil || len(left) > 0 {

@@ -118,7 +118,7 @@ type Front struct {
 	Waiting int     `json:"waiting"` // of these neighbours, those that there was no room for
 	Tried   int     `json:"tried"`   // kernels, with those that are compared
 	Of      float64 `json:"of"`      // kernels of the grammar
-	Over    bool    `json:"over"`    // no neighbour of the leaders is left to try
+	Over    bool    `json:"over"`    // no kernel is left to try
 }
 
 // Entered is a kernel that was not in the space before an evaluation.

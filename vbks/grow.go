@@ -453,8 +453,8 @@ func (t *Trainer) relate() {
 	}
 }
 
-// foremost is where the space stands, nil where it does not grow.
-func (x *expansion) foremost(kernels []*kernel) *Front {
+// standing is where the space stands, nil where it does not grow.
+func (x *expansion) standing(kernels []*kernel) *Front {
 	if x.grammar == nil || !x.on {
 		return nil
 	}
@@ -474,7 +474,7 @@ func (t *Trainer) grownUp(leaders int) string {
 	if leaders == 1 {
 		first = "the first"
 	}
-	f := t.expansion.foremost(t.kernels)
+	f := t.expansion.standing(t.kernels)
 	return fmt.Sprintf("the space of kernels grows no more: no neighbour of %s is better; %d kernels tried of %.4g up to %d leaves",
 		first, f.Tried, f.Of, t.expansion.grammar.Leaves())
 }

@@ -261,6 +261,9 @@ func TestSpaceGrowsAgain(t *testing.T) {
 		}
 	}
 	train(t, tr)
+	if twin := resumedGrowing(t, tr, s); twin.expansion.ended != tr.expansion.ended || twin.expansion.ended == 0 {
+		t.Errorf("the space ended after evaluation %d, read back %d", tr.expansion.ended, twin.expansion.ended)
+	}
 	last := Evaluation{}
 	tr.expansion.ended = tr.evaluation - 1
 	if tr.reopen(&last); tr.growing() || last.Notices != nil {

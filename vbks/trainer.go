@@ -447,7 +447,7 @@ func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
 			t.limit(t.last, took)
 			t.conclude(t.last)
 			t.last.Entered, t.last.Left = t.expansion.entered, t.expansion.left
-			t.last.Front = t.expansion.foremost(t.kernels)
+			t.last.Front = t.expansion.standing(t.kernels)
 			if err = t.spreadNext(ctx); err == nil {
 				err = t.foreseeNext(ctx)
 			}

@@ -212,9 +212,9 @@ func (r *reading) equals() string {
 		}
 	}
 	if len(r.equal) == 1 {
-		return "is less than a nat behind"
+		return "is within a nat of it"
 	}
-	return "are less than a nat behind"
+	return "are within a nat of it"
 }
 
 // whole reports whether all training rows have been seen.

@@ -74,11 +74,11 @@ func TestEstimateByHand(t *testing.T) {
 // many for that, it goes on with the first.
 func TestGrowthIsEstimated(t *testing.T) {
 	unit := cost.Bound{Fixed: 1e-5, Row: 1e-7, FixedGrad: 3e-5, RowGrad: 2e-7}
-	of := func(grow bool, rows, first int) (*workload, float64) {
+	of := func(optimizer string, grow bool, rows, first int) (*workload, float64) {
 		t.Helper()
 		c := config.Default()
 		c.Kernels = config.KernelSpace{Expressions: []string{"SE", "RQ", "LIN", "PER"}}
-		c.Settings.Optimizer, c.Settings.Inducing, c.Settings.FirstInducing, c.Settings.Growth.On = "collapsed", 0, first, grow
+		c.Settings.Optimizer, c.Settings.Inducing, c.Settings.FirstInducing, c.Settings.Growth.On = optimizer, 0, first, grow
 		space, err := c.Kernels.Candidates()
 		must.OK(t, err)
 		w, err := newWorkload(&c, space, rows, 1)
@@ -86,8 +86,8 @@ func TestGrowthIsEstimated(t *testing.T) {
 		return w, w.seconds(unit, unit, w.wider(unit))
 	}
 	for _, rows := range []int{130, 500} {
-		plain, before := of(false, rows, 0)
-		w, with := of(true, rows, 0)
+		plain, before := of("collapsed", false, rows, 0)
+		w, with := of("collapsed", true, rows, 0)
 		if plain.sharp != 0 || w.sharp <= w.inducing || w.sharp > rows || with < 2*before {
 			t.Errorf("%d rows: up to %d inducing inputs, %v s, without growth %v", rows, w.sharp, with, before)
 		}
@@ -97,8 +97,11 @@ func TestGrowthIsEstimated(t *testing.T) {
 			t.Errorf("%d rows: %v s, with the first inducing inputs %v", rows, with, less)
 		}
 	}
-	if w, _ := of(true, 1_000_000, 64); w.sharp != 0 {
+	if w, _ := of("collapsed", true, 1_000_000, 64); w.sharp != 0 {
 		t.Errorf("a million rows: up to %d inducing inputs", w.sharp)
+	}
+	if w, _ := of("natural", true, 500, 0); w.sharp != 0 {
+		t.Errorf("natural: up to %d inducing inputs", w.sharp)
 	}
 }
 

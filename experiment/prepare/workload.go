@@ -45,7 +45,7 @@ func newWorkload(c *config.Config, space []vbks.Candidate, rows, dim int) (*work
 	}
 	w.climb(s)
 	for _, m := range w.rungs {
-		if s.Growth.On && s.GrowsWith(rows, m) {
+		if s.Growth.On && effort.Exact() && s.GrowsWith(rows, m) { // one that samples rows stays on its first
 			w.sharp = m
 		}
 	}

@@ -46,7 +46,7 @@ type Entrant struct {
 type Plan struct {
 	Enter []Entrant // the most promising first
 	Leave []string  // ids, in the space's order
-	Over  bool      // all rows have been seen and no neighbour of the leaders is left to try
+	Over  bool      // all rows have been seen and no neighbour of the leaders, nor move of the first, is left to try
 	// Of the front: how many kernels' neighbours are tried, and how many of these wait for room.
 	Leaders, Waiting int
 }
@@ -86,7 +86,8 @@ func (t Tried) Again(rows int) Tried {
 //
 // that is, how good it is if it explains no more than its parent. The best by that enter, as
 // many as there is room for; of all rows only the first kernel's and those that are not
-// Doubtful: so much the prior and their parent's evidence say against the others.
+// Doubtful: so much the prior and their parent's evidence say against the others. Where none of
+// these is left, the first kernel's moves enter, see grow.Grammar.Moves.
 //
 // To make room those that are least leave, but not the leaders, and half of live, or of a
 // larger space that it began with, stay (sequential halving, as pruning does): with many rows
