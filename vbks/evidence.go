@@ -139,7 +139,7 @@ func (t *Trainer) refit(ctx context.Context, prune bool) error {
 		}
 		for _, k := range t.kernels {
 			if slices.Contains(drop, k.id) {
-				k.status, k.reason, k.left = Pruned, "posterior below the limit", 0
+				k.status, k.reason, k.left = Pruned, byBelief, 0
 			}
 		}
 		text := fmt.Sprintf("pruned %d kernels whose posterior stayed below %g", len(drop), t.settings.AutoPruneMass)
@@ -357,8 +357,11 @@ func (t *Trainer) negligible(e *Evaluation) []string {
 	return drop
 }
 
-// ByRequest is the reason of kernels that Prune has taken out.
-const ByRequest = "pruned by request"
+// Reasons why kernels have been pruned.
+const (
+	ByRequest = "pruned by request" // by Prune
+	byBelief  = "posterior below the limit"
+)
 
 // Prune takes kernels out of the belief and refits it from the stored local
 // ELBOs, without training. They keep their state.

@@ -316,6 +316,14 @@ func (t *Trainer) expand() error {
 	if err != nil {
 		return of(err)
 	}
+	for _, c := range t.space {
+		switch {
+		case c.weight() != t.space[0].weight():
+			return of(errors.New("weights of kernels do not go with it: its prior is over all kernels that may come"))
+		case c.Known != nil:
+			return of(errors.New("stated hyperparameters do not go with it: they are about the kernels that there are"))
+		}
+	}
 	if !e.Exact() && e.Ending(n, n, 1, min(n, t.settings.first(1)), true).Exact == 0 {
 		return of(fmt.Errorf("what %q makes of a late kernel cannot be brought to where the others are; take \"natural\" or \"collapsed\"",
 			t.settings.Optimizer))
@@ -431,7 +439,7 @@ func (t *Trainer) front() front.Plan {
 	for i, k := range t.kernels {
 		current := k.current(t.rows)
 		space[i] = front.Kernel{Expr: k.expr, Leads: k.id == t.leader, Compared: current,
-			Waits: k.status == Live && !current, Failed: k.status == Failed}
+			Waits: k.status == Live && !current, Gone: k.status == Failed || k.status == Pruned && k.reason == byBelief}
 		if current {
 			space[i].Score = k.worth()/t.settings.EvidenceScale + k.logPrior
 		}
@@ -566,4 +574,12 @@ func (r *round) late() (late, others []int) {
 		}
 	}
 	return late, others
+}
+
+// closely reports whether late kernels are searched for as closely as those that there were will be in the end: of all
+// rows, if these are few, or inducing inputs, too. A period that is missed looks like noise, so that its kernel leaves,
+// and what would be made of it does not enter.
+func (r *round) closely() bool {
+	n := r.data.Rows()
+	return r.growing() && r.n == n && (n <= r.settings.AllRows || r.m == n)
 }

@@ -144,7 +144,14 @@ func (r *round) run(ctx context.Context) error {
 		}
 		searched = slices.DeleteFunc(slices.Clone(searched), func(k int) bool { return r.kernels[k].state != nil })
 	}
-	if err := r.each(ctx, r.order(phaseSearch), r.tasks(searched)); err != nil {
+	o := r.order(phaseSearch)
+	if r.closely() {
+		o.Thorough, o.Late = true, true
+		if r.n > max(r.settings.AllRows, partRows) {
+			o.Part = r.spreadRows(r.n, partRows)
+		}
+	}
+	if err := r.each(ctx, o, r.tasks(searched)); err != nil {
 		return err
 	}
 	if r.settings.Transplants && r.searching() {

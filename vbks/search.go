@@ -56,7 +56,7 @@ func (u *unit) starts() int {
 	if p >= 0.3 && p < 1 {
 		return (u.settings.Starts + 2) / 3
 	}
-	if u.thorough() && u.total <= u.settings.AllRows && len(u.models) <= fewKernels {
+	if u.afresh() && u.total <= u.settings.AllRows && len(u.models) <= fewKernels {
 		return thoroughTimes * u.settings.Starts
 	}
 	return u.settings.Starts
@@ -90,48 +90,13 @@ func (u *unit) search(ctx context.Context) error {
 	}
 	onRows := bound.boundObjective(rows, u.order.Compared.YY, u.stop)
 	onScreen := screened.boundObjective(screen, u.order.Screen.YY, u.stop)
-
-	plain := bound.boundValue(rows, u.order.Compared.YY, u.stop)
-	if err := u.resume(ctx, onRows, plain); err != nil {
-		return err
+	plain, plainly := bound.boundValue(rows, u.order.Compared.YY, u.stop), screened.boundValue(screen, u.order.Screen.YY, u.stop)
+	explore := func() ([][]draft, error) { return u.explore(ctx, onRows, plain, onScreen, plainly) }
+	if u.order.Part != nil {
+		explore = func() ([][]draft, error) { return u.exploreApart(ctx, onRows, plain, onScreen, plainly) }
 	}
-	if err := u.guess(ctx, onRows); err != nil {
-		return err
-	}
-	if err := u.scan(ctx, onRows, screened.boundValue(screen, u.order.Screen.YY, u.stop)); err != nil {
-		return err
-	}
-	if err := u.roughen(ctx, onRows, plain); err != nil {
-		return err
-	}
-	drafts, err := u.freshStarts(ctx, onScreen, onRows)
+	drafts, err := explore()
 	if err != nil {
-		return err
-	}
-	if err := u.polish(ctx, drafts, onRows); err != nil {
-		return err
-	}
-	if u.order.Thorough && u.optimizer.search().always {
-		if err := u.bring(ctx, onRows, plain); err != nil {
-			return err
-		}
-	}
-	fold := func() error { return u.fold(ctx, onRows, screened.boundValue(screen, u.order.Screen.YY, u.stop)) }
-	if err := u.recur(ctx, onRows, plain); err != nil {
-		return err
-	}
-	if err := u.left(ctx, onRows, plain); err != nil {
-		return err
-	}
-	if err := fold(); err != nil {
-		return err
-	}
-	if err := u.second(func() error {
-		if err := u.recur(ctx, onRows, plain); err != nil {
-			return err
-		}
-		return fold()
-	}); err != nil {
 		return err
 	}
 	for i := range u.outcomes {
@@ -159,6 +124,54 @@ func (u *unit) search(ctx context.Context) error {
 		f.Failure = u.describeFailure(i, tried)
 	}
 	return nil
+}
+
+// explore looks for solutions on some rows, of all kinds of starts and of variants of what these have led to; plain and
+// plainly are without gradients. It returns the fresh starts.
+func (u *unit) explore(ctx context.Context, onRows, plain, onScreen, plainly objective) ([][]draft, error) {
+	if err := u.resume(ctx, onRows, plain); err != nil {
+		return nil, err
+	}
+	if err := u.guess(ctx, onRows); err != nil {
+		return nil, err
+	}
+	if err := u.scan(ctx, onRows, plainly); err != nil {
+		return nil, err
+	}
+	if err := u.roughen(ctx, onRows, plain); err != nil {
+		return nil, err
+	}
+	drafts, err := u.freshStarts(ctx, onScreen, onRows)
+	if err != nil {
+		return nil, err
+	}
+	if err := u.polish(ctx, drafts, onRows); err != nil {
+		return nil, err
+	}
+	if u.order.Thorough && u.optimizer.search().always {
+		if err := u.bring(ctx, onRows, plain); err != nil {
+			return nil, err
+		}
+	}
+	fold := func() error { return u.fold(ctx, onRows, plainly) }
+	if err := u.recur(ctx, onRows, plain); err != nil {
+		return nil, err
+	}
+	if err := u.left(ctx, onRows, plain); err != nil {
+		return nil, err
+	}
+	if err := fold(); err != nil {
+		return nil, err
+	}
+	if err := u.second(func() error {
+		if err := u.recur(ctx, onRows, plain); err != nil {
+			return err
+		}
+		return fold()
+	}); err != nil {
+		return nil, err
+	}
+	return drafts, nil
 }
 
 // screenBound is the bound on which the rows of the screen try starts: with many more inducing inputs than these
@@ -324,7 +337,9 @@ func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 	}
 	most, rounds := 1, 1
 	if few && u.thorough() && len(u.models) <= fewKernels {
-		most, rounds = variedBest, variedRounds
+		if rounds = variedRounds; u.total <= u.settings.AllRows {
+			most = variedBest
+		}
 	}
 	again := func(which []bool) error {
 		return u.variants(ctx, onRows, plain, slack, most, "varied", which, u.drawer.Vary)
@@ -494,7 +509,7 @@ func (u *unit) freshStarts(ctx context.Context, onScreen, onRows objective) ([][
 	for i := range drafts {
 		sortDrafts(drafts[i])
 		share := max(3, (u.starts()+2)/3)
-		if u.thorough() {
+		if u.afresh() {
 			share = max(3, (u.starts()+1)/2)
 		}
 		drafts[i] = drafts[i][:min(len(drafts[i]), share)]
@@ -503,7 +518,7 @@ func (u *unit) freshStarts(ctx context.Context, onScreen, onRows objective) ([][
 	for place := range most {
 		sub, runs := ascents(drafts, place)
 		on := onScreen
-		if u.thorough() {
+		if u.afresh() {
 			on = onRows
 		}
 		if err := u.climb(ctx, sub, runs, draftSteps, on); err != nil {
@@ -511,9 +526,9 @@ func (u *unit) freshStarts(ctx context.Context, onScreen, onRows objective) ([][
 		}
 		for j, i := range sub {
 			switch d := &drafts[i][place]; {
-			case runs[j].x == nil && u.thorough(): // its value is of fewer rows
+			case runs[j].x == nil && u.afresh(): // its value is of fewer rows
 				d.value = math.Inf(-1)
-			case runs[j].x != nil && (u.thorough() || runs[j].value > d.value):
+			case runs[j].x != nil && (u.afresh() || runs[j].value > d.value):
 				d.x, d.value = runs[j].x, runs[j].value
 			}
 		}
@@ -555,7 +570,7 @@ func sortDrafts(d []draft) {
 // polish optimises the best draft of every kernel on all rows.
 func (u *unit) polish(ctx context.Context, drafts [][]draft, onRows objective) error {
 	follow := 1
-	if u.thorough() {
+	if u.afresh() {
 		follow = thoroughBest
 	}
 	if u.cheap() {

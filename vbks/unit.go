@@ -70,6 +70,7 @@ type order struct {
 
 	Screen    *rowSet     // search: on which fresh starts are tried
 	Compared  *rowSet     // search, transplants: on which hyperparameters are compared
+	Part      *rowSet     // search: whose evidence stands for that of all rows until the end is near; nil: it does not
 	Tuned     *rowSet     // tune, own inputs: on which hyperparameters are tuned
 	Moved     *rowSet     // own inputs: on which they are found
 	Steps     int         // tune, own inputs: L-BFGS iterations at most
@@ -83,6 +84,7 @@ type order struct {
 	Dear      bool        // integrals: sparing with values
 	Heavy     bool        // integrals: about fewer modes
 	Thorough  bool        // search: all depends on it
+	Late      bool        // of a thorough one: of kernels that others stand beside, which fresh starts say less about than variants
 	Resumed   bool        // search: solutions are taken further, no others are looked for
 	Rough     bool        // search: what solutions take for noise may be a rough function
 	Donors    []gift      // search: the last evaluation's solutions, best first
@@ -370,7 +372,7 @@ func (u *unit) describeFailure(i int, x []float64) string {
 
 // scanned reports whether many values are worth their time: in a thorough search of few kernels on few rows.
 func (u *unit) scanned() bool {
-	return u.thorough() && u.total <= u.settings.AllRows && len(u.models) <= fewLive
+	return u.thorough() && u.fewRows() && len(u.models) <= fewLive
 }
 
 // cheap reports whether more ascents than one of a kind are worth theirs: where bounds take next to nothing besides.
@@ -381,10 +383,13 @@ func (u *unit) cheap() bool {
 
 // fewRows reports whether the search is one on which all depends, of few rows, be it that solutions are only taken up.
 func (u *unit) fewRows() bool {
-	return u.order.Thorough && u.optimizer.search().always && u.total <= u.settings.AllRows
+	return u.order.Thorough && u.optimizer.search().always && (u.total <= u.settings.AllRows || u.order.Late)
 }
 
 // thorough reports whether the search is one on which all depends.
 func (u *unit) thorough() bool {
 	return u.order.Thorough && !u.order.Resumed && u.optimizer.search().always
 }
+
+// afresh reports whether that holds for fresh starts, too.
+func (u *unit) afresh() bool { return u.thorough() && !u.order.Late }

@@ -381,17 +381,84 @@ func (u *unit) whole(rows device.Data) (*collapsed, error) {
 	return newCollapsed(g)
 }
 
-// hear does what the order says for the kernels of a unit.
-func (u *unit) hear(ctx context.Context) error {
-	x, y := make([]float64, 0, len(u.order.Near)*u.dim), make([]float64, 0, len(u.order.Near))
-	var roots []float64
-	for _, i := range u.order.Near {
+// partRows stand for all rows where these take ten times as long.
+const partRows = 768
+
+// exploreApart explores on the part of the rows that the order says, by their evidence, and takes from there what is best
+// and what is second to all rows, beside where kernels were.
+func (u *unit) exploreApart(ctx context.Context, onRows, plain, onScreen, plainly objective) ([][]draft, error) {
+	s := u.order.Part
+	rows, _, err := takeOut(u, s.Rows)
+	if err != nil {
+		return nil, err
+	}
+	c := *u.worker.group.common
+	c.train, c.z, c.m, c.whole = rows, device.All(rows), rows.Rows(), rows.Rows()
+	g, err := newGroup(&c, u.worker.lane, u.worker.group.capacity, u.worker.group.params)
+	if err != nil {
+		return nil, err
+	}
+	part, err := newCollapsed(g)
+	if err != nil {
+		return nil, err
+	}
+	if err := u.load(part.group); err != nil {
+		return nil, err
+	}
+	all := device.All(rows)
+	drafts, err := u.explore(ctx, part.boundObjective(all, s.YY, u.stop), part.boundValue(all, s.YY, u.stop), onScreen, plainly)
+	if err != nil {
+		return nil, err
+	}
+	starts := make([][]solution, len(u.outcomes))
+	for i := range u.outcomes {
+		f := &u.outcomes[i]
+		for _, a := range []solution{f.Best, u.runnerUp(i)} {
+			if a.X != nil {
+				starts[i] = append(starts[i], a)
+			}
+		}
+		f.Best, f.Modes = solution{}, u.tasks[i].Known.Modes
+	}
+	if err := u.resume(ctx, onRows, plain); err != nil {
+		return nil, err
+	}
+	for place := range 2 {
+		var sub []int
+		var runs []*ascent
+		for i := range starts {
+			if place < len(starts[i]) {
+				sub, runs = append(sub, i), append(runs, &ascent{start: starts[i][place].X})
+			}
+		}
+		if err := u.staged(ctx, sub, runs, onRows); err != nil {
+			return nil, err
+		}
+		for j, i := range sub {
+			u.outcomes[i].see(runs[j])
+			u.outcomes[i].offer(runs[j], starts[i][place].Source)
+		}
+	}
+	return drafts, nil
+}
+
+// takeOut makes data of some rows, and returns their targets.
+func takeOut[T int | int32](u *unit, which []T) (rows device.Data, y []float64, err error) {
+	var x, roots []float64
+	for _, row := range which {
+		i := int(row)
 		x, y = append(x, u.x[i*u.dim:(i+1)*u.dim]...), append(y, u.y[i])
 		if u.weights != nil {
 			roots = append(roots, math.Sqrt(u.weights[i]))
 		}
 	}
-	rows, err := device.NewScaled(u.dev, x, y, roots, u.dim)
+	rows, err = device.NewScaled(u.dev, x, y, roots, u.dim)
+	return rows, y, err
+}
+
+// hear does what the order says for the kernels of a unit.
+func (u *unit) hear(ctx context.Context) error {
+	rows, y, err := takeOut(u, u.order.Near)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ const (
 	// gain more than Doubtful nats on its parent to be as good as the best.
 	Doubtful = 5
 	// A kernel that has left is tried again once there are again as many rows as it was
-	// compared on.
+	// compared on, and of all rows if those were fewer: what leads then says which kernels are in doubt.
 	again = 2
 )
 
@@ -31,7 +31,7 @@ type Kernel struct {
 	Leads    bool    // ranked first
 	Compared bool    // live, and up to date
 	Waits    bool    // live, and not up to date yet
-	Failed   bool    // it cannot be computed
+	Gone     bool    // it cannot be computed, or too little belief has pruned it
 	Score    float64 // of those compared: log evidence and log prior, in the units of the belief
 }
 
@@ -127,7 +127,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
 		own := k.Score - g.LogPrior(k.Expr)
 		for _, n := range to {
 			id := n.Expr.ID()
-			if on, tried := t[id]; there[id] || tried && rows < again*on {
+			if on, tried := t[id]; there[id] || tried && rows < again*on && (rows < all || on >= all) {
 				continue
 			}
 			promise := own + g.LogPrior(n.Expr)
@@ -163,7 +163,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
 		gone[i] = true
 	}
 	for i, k := range space {
-		if gone[i] || k.Failed {
+		if gone[i] || k.Gone {
 			plan.Leave = append(plan.Leave, k.Expr.ID())
 		}
 	}

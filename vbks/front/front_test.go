@@ -87,7 +87,7 @@ func TestWhoLeaves(t *testing.T) {
 	if p := (Tried{}).Next(g, space, 50, 100, 3); len(p.Leave) != 4 || len(p.Enter) != 0 { // a larger one shrinks by halves
 		t.Errorf("of 8 with room for 3 %v leave, %v enter", p.Leave, p.Enter)
 	}
-	space[1] = Kernel{Expr: space[1].Expr, Failed: true}
+	space[1] = Kernel{Expr: space[1].Expr, Gone: true}
 	space[2] = Kernel{Expr: space[2].Expr, Waits: true}
 	p = Tried{}.Next(g, space, 50, 100, 8)
 	if left := p.Leave; !slices.Contains(left, space[1].Expr.ID()) || slices.Contains(left, space[2].Expr.ID()) ||
@@ -171,12 +171,28 @@ func TestAgain(t *testing.T) {
 		tried Tried
 		rq    bool
 	}{{before, false}, {after, true}} {
-		ids := entered(c.tried.Next(g, space, 101, 101, 40))
+		ids := entered(c.tried.Next(g, space, 101, 300, 40))
 		if slices.Contains(ids, "RQ") != c.rq || !slices.Contains(ids, "LIN") || slices.Contains(ids, "PER") {
 			t.Errorf("of %v %v enter", c.tried, ids)
 		}
 	}
 	if before["RQ"] != 100 || len(after) != 3 || Tried(nil).Again(5) != nil {
 		t.Errorf("%v, %v", before, after)
+	}
+}
+
+// Of all rows everything near the leaders is tried that was compared on fewer only, and once.
+func TestAllRowsDecide(t *testing.T) {
+	g := grammar(t)
+	space := []Kernel{{Expr: parse(t, "SE"), Compared: true, Score: -40, Leads: true}}
+	tried := Tried{"RQ": 99, "LIN": 100, "PER": Forever}
+	for _, c := range []struct {
+		rows int
+		rq   bool
+	}{{99, false}, {100, true}} {
+		ids := entered(tried.Next(g, space, c.rows, 100, 40))
+		if slices.Contains(ids, "RQ") != c.rq || slices.Contains(ids, "LIN") || slices.Contains(ids, "PER") {
+			t.Errorf("of %d rows %v enter", c.rows, ids)
+		}
 	}
 }

@@ -1,0 +1,97 @@
+package vbks
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"example.com/kestrel/kernelspace"
+)
+
+// What is said of the kernels that there are says nothing of those that would come: a space that has such does not grow
+// by order either, and is as it was.
+func TestGrowthByOrderRefused(t *testing.T) {
+	t.Parallel()
+	s := growingSettings("collapsed")
+	s.Growth.On, s.Starts = false, 1
+	for want, say := range map[string]func(*Candidate){
+		"weights": func(c *Candidate) { c.Weight = 2 },
+		"stated":  func(c *Candidate) { c.Known = make([]kernelspace.Known, 3) },
+	} {
+		space := candidates(t, "SE", "LIN")
+		say(&space[0])
+		dev := onCPU(1)
+		defer dev.Close()
+		tr, err := New(t.Context(), dev, trainingSeries(1, 30), space, []string{"x"}, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next(t, tr)
+		if err := tr.Reoptimize(Change{Grow: GrowOn}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+		for _, e := range train(t, tr) {
+			if e.Front != nil || len(e.Entered) > 0 {
+				t.Errorf("%s: evaluation %d of a space that grows", want, e.Index)
+			}
+		}
+	}
+}
+
+// Who is pruned for too little belief leaves a growing space, and memory with it.
+func TestPrunedLeaveGrowth(t *testing.T) {
+	t.Parallel()
+	s := growingSettings("collapsed")
+	s.Starts, s.Growth.Leaves, s.EvaluateEvery = 1, 2, .25
+	s.AutoPruneMass, s.AutoPruneWait, s.AutoPruneKeep = .2, 1, 1
+	tr := trainerOn(t, 1, nil, trainingSeries(1, 60), s, growingFrom...)
+	pruned, gone := map[string]bool{}, 0
+	for _, e := range train(t, tr) {
+		for _, id := range e.Left {
+			if pruned[id] {
+				gone++
+			}
+		}
+		for i := range e.Kernels {
+			if k := &e.Kernels[i]; k.Status == Pruned && k.Reason == byBelief {
+				pruned[k.ID] = true
+			}
+		}
+		if len(e.Kernels) > s.Growth.Live {
+			t.Errorf("evaluation %d has %d kernels of at most %d", e.Index, len(e.Kernels), s.Growth.Live)
+		}
+	}
+	if len(pruned) == 0 || gone == 0 {
+		t.Errorf("%d were pruned, %d of them have left", len(pruned), gone)
+	}
+}
+
+// Of all rows kernels that come late are searched for as closely as others are in the end; before, and where there are
+// many rows and few inducing inputs, they are not.
+func TestLateKernelsAreSearchedClosely(t *testing.T) {
+	t.Parallel()
+	for _, few := range []bool{true, false} {
+		s := growingSettings("collapsed")
+		s.Starts, s.Growth.Leaves = 1, 2
+		if few {
+			s.AllRows = 60
+		}
+		tr := trainerOn(t, 1, nil, trainingSeries(1, 60), s, growingFrom...)
+		closely := 0
+		tr.crew = crewFunc(func(ctx context.Context, p *Phase) error {
+			if o := p.order; o.Phase == phaseSearch && !o.Resumed && tr.growing() && len(p.tasks) > 0 {
+				if want := few && o.Rows == 60; o.Late != want || want && !o.Thorough || o.Part != nil {
+					t.Errorf("few %v, evaluation %d: late %v, thorough %v", few, o.Number, o.Late, o.Thorough)
+				}
+				if o.Late {
+					closely++
+				}
+			}
+			return lanes{}.Each(ctx, p)
+		})
+		train(t, tr)
+		if few != (closely > 1) {
+			t.Errorf("few %v: searched for closely %d times", few, closely)
+		}
+	}
+}
