@@ -364,7 +364,7 @@ func (u *unit) guess(ctx context.Context, onRows objective) error {
 	var sub []int
 	var runs []*ascent
 	for i := range u.tasks {
-		if x := u.guesses[u.model(i).id]; x != nil && !u.order.Resumed {
+		if x := u.guesses[u.model(i).id]; x != nil && !u.order.Resumed && !u.order.Late {
 			a := &ascent{start: x}
 			sub, runs = append(sub, i), append(runs, a)
 		}

@@ -575,11 +575,3 @@ func (r *round) late() (late, others []int) {
 	}
 	return late, others
 }
-
-// closely reports whether late kernels are searched for as closely as those that there were will be in the end: of all
-// rows, if these are few, or inducing inputs, too. A period that is missed looks like noise, so that its kernel leaves,
-// and what would be made of it does not enter.
-func (r *round) closely() bool {
-	n := r.data.Rows()
-	return r.growing() && r.n == n && (n <= r.settings.AllRows || r.m == n)
-}

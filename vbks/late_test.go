@@ -80,11 +80,16 @@ func TestLateKernelsAreSearchedClosely(t *testing.T) {
 		closely := 0
 		tr.crew = crewFunc(func(ctx context.Context, p *Phase) error {
 			if o := p.order; o.Phase == phaseSearch && !o.Resumed && tr.growing() && len(p.tasks) > 0 {
-				if want := few && o.Rows == 60; o.Late != want || want && !o.Thorough || o.Part != nil {
+				if all := few && o.Rows == 60; all && o.Thorough != o.Late || o.Late && !all || o.Part != nil {
 					t.Errorf("few %v, evaluation %d: late %v, thorough %v", few, o.Number, o.Late, o.Thorough)
 				}
 				if o.Late {
 					closely++
+				}
+				for _, task := range p.tasks {
+					if o.Late && task.Known.Best.X == nil {
+						t.Errorf("%s is searched for closely from nowhere", tr.kernels[task.Kernel].id)
+					}
 				}
 			}
 			return lanes{}.Each(ctx, p)

@@ -144,13 +144,8 @@ func (r *round) run(ctx context.Context) error {
 		}
 		searched = slices.DeleteFunc(slices.Clone(searched), func(k int) bool { return r.kernels[k].state != nil })
 	}
-	o := r.order(phaseSearch)
-	if r.closely() {
-		o.Thorough, o.Late = true, true
-		if r.n > max(r.settings.AllRows, partRows) {
-			o.Part = r.spreadRows(r.n, partRows)
-		}
-	}
+	o, closely := r.order(phaseSearch), r.closely()
+	o.Thorough = o.Thorough && !closely
 	if err := r.each(ctx, o, r.tasks(searched)); err != nil {
 		return err
 	}
@@ -165,7 +160,38 @@ func (r *round) run(ctx context.Context) error {
 			}
 		}
 	}
+	if closely {
+		if err := r.lookAgain(ctx, searched); err != nil {
+			return err
+		}
+	}
 	return r.optimizer.complete(ctx, r)
+}
+
+// closely reports whether late kernels are searched for as closely as those that there were will be in the end: of all
+// rows, if these are few, or inducing inputs, too. A period that is missed looks like noise, so that its kernel leaves,
+// and what would be made of it does not enter.
+func (r *round) closely() bool {
+	n := r.data.Rows()
+	return r.growing() && r.n == n && (n <= r.settings.AllRows || r.m == n)
+}
+
+// farNats behind the best kernel a late one is not searched for any closer: what misses that much lacks another part.
+const farNats = 50
+
+// lookAgain searches late kernels that may lead closely, from where fresh starts and relatives have brought them.
+func (r *round) lookAgain(ctx context.Context, late []int) error {
+	best := math.Inf(-1)
+	for _, k := range r.live {
+		best = max(best, r.outcomes[k].value())
+	}
+	near := slices.DeleteFunc(slices.Clone(late), func(k int) bool { return !(r.outcomes[k].value() >= best-farNats) })
+	o := r.order(phaseSearch)
+	o.Thorough, o.Late = true, true
+	if r.n > max(r.settings.AllRows, partRows) {
+		o.Part = r.spreadRows(r.n, partRows)
+	}
+	return r.each(ctx, o, r.tasks(near))
 }
 
 // searching reports whether this evaluation looks for other solutions at all:

@@ -49,14 +49,14 @@ const (
 // are few and at the end, a third of them between. Of few rows a thorough search makes
 // more, unless kernels are so many that they take from each other.
 func (u *unit) starts() int {
-	if u.order.Resumed {
+	if u.order.Resumed || u.order.Late {
 		return 0
 	}
 	p := float64(u.order.Rows) / float64(u.total)
 	if p >= 0.3 && p < 1 {
 		return (u.settings.Starts + 2) / 3
 	}
-	if u.afresh() && u.total <= u.settings.AllRows && len(u.models) <= fewKernels {
+	if u.thorough() && u.total <= u.settings.AllRows && len(u.models) <= fewKernels {
 		return thoroughTimes * u.settings.Starts
 	}
 	return u.settings.Starts
@@ -93,7 +93,7 @@ func (u *unit) search(ctx context.Context) error {
 	plain, plainly := bound.boundValue(rows, u.order.Compared.YY, u.stop), screened.boundValue(screen, u.order.Screen.YY, u.stop)
 	explore := func() ([][]draft, error) { return u.explore(ctx, onRows, plain, onScreen, plainly) }
 	if u.order.Part != nil {
-		explore = func() ([][]draft, error) { return u.exploreApart(ctx, onRows, plain, onScreen, plainly) }
+		explore = func() ([][]draft, error) { return u.exploreApart(ctx, onRows, onScreen, plainly) }
 	}
 	drafts, err := explore()
 	if err != nil {
@@ -509,7 +509,7 @@ func (u *unit) freshStarts(ctx context.Context, onScreen, onRows objective) ([][
 	for i := range drafts {
 		sortDrafts(drafts[i])
 		share := max(3, (u.starts()+2)/3)
-		if u.afresh() {
+		if u.thorough() {
 			share = max(3, (u.starts()+1)/2)
 		}
 		drafts[i] = drafts[i][:min(len(drafts[i]), share)]
@@ -518,7 +518,7 @@ func (u *unit) freshStarts(ctx context.Context, onScreen, onRows objective) ([][
 	for place := range most {
 		sub, runs := ascents(drafts, place)
 		on := onScreen
-		if u.afresh() {
+		if u.thorough() {
 			on = onRows
 		}
 		if err := u.climb(ctx, sub, runs, draftSteps, on); err != nil {
@@ -526,9 +526,9 @@ func (u *unit) freshStarts(ctx context.Context, onScreen, onRows objective) ([][
 		}
 		for j, i := range sub {
 			switch d := &drafts[i][place]; {
-			case runs[j].x == nil && u.afresh(): // its value is of fewer rows
+			case runs[j].x == nil && u.thorough(): // its value is of fewer rows
 				d.value = math.Inf(-1)
-			case runs[j].x != nil && (u.afresh() || runs[j].value > d.value):
+			case runs[j].x != nil && (u.thorough() || runs[j].value > d.value):
 				d.x, d.value = runs[j].x, runs[j].value
 			}
 		}
@@ -570,7 +570,7 @@ func sortDrafts(d []draft) {
 // polish optimises the best draft of every kernel on all rows.
 func (u *unit) polish(ctx context.Context, drafts [][]draft, onRows objective) error {
 	follow := 1
-	if u.afresh() {
+	if u.thorough() {
 		follow = thoroughBest
 	}
 	if u.cheap() {

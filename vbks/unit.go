@@ -84,7 +84,7 @@ type order struct {
 	Dear      bool        // integrals: sparing with values
 	Heavy     bool        // integrals: about fewer modes
 	Thorough  bool        // search: all depends on it
-	Late      bool        // of a thorough one: of kernels that others stand beside, which fresh starts say less about than variants
+	Late      bool        // of a thorough one: it goes on from what another has found, without fresh starts
 	Resumed   bool        // search: solutions are taken further, no others are looked for
 	Rough     bool        // search: what solutions take for noise may be a rough function
 	Donors    []gift      // search: the last evaluation's solutions, best first
@@ -390,6 +390,3 @@ func (u *unit) fewRows() bool {
 func (u *unit) thorough() bool {
 	return u.order.Thorough && !u.order.Resumed && u.optimizer.search().always
 }
-
-// afresh reports whether that holds for fresh starts, too.
-func (u *unit) afresh() bool { return u.thorough() && !u.order.Late }

@@ -384,9 +384,9 @@ func (u *unit) whole(rows device.Data) (*collapsed, error) {
 // partRows stand for all rows where these take ten times as long.
 const partRows = 768
 
-// exploreApart explores on the part of the rows that the order says, by their evidence, and takes from there what is best
-// and what is second to all rows, beside where kernels were.
-func (u *unit) exploreApart(ctx context.Context, onRows, plain, onScreen, plainly objective) ([][]draft, error) {
+// exploreApart explores from the present solutions on the part of the rows that the order says, by their evidence, and
+// takes what is better there to all rows.
+func (u *unit) exploreApart(ctx context.Context, onRows, onScreen, plainly objective) ([][]draft, error) {
 	s := u.order.Part
 	rows, _, err := takeOut(u, s.Rows)
 	if err != nil {
@@ -406,38 +406,45 @@ func (u *unit) exploreApart(ctx context.Context, onRows, plain, onScreen, plainl
 		return nil, err
 	}
 	all := device.All(rows)
-	drafts, err := u.explore(ctx, part.boundObjective(all, s.YY, u.stop), part.boundValue(all, s.YY, u.stop), onScreen, plainly)
+	onPart := part.boundObjective(all, s.YY, u.stop)
+	before := make([]solution, len(u.outcomes))
+	var sub []int
+	var runs []*ascent
+	for i := range u.outcomes {
+		f := &u.outcomes[i]
+		if before[i] = f.Best; f.Best.X != nil {
+			sub, runs = append(sub, i), append(runs, &ascent{start: f.Best.X})
+		}
+		f.Best, f.Modes = solution{}, nil
+	}
+	if err := u.climb(ctx, sub, runs, u.settings.Steps, onPart); err != nil {
+		return nil, err
+	}
+	began := make([]solution, len(u.outcomes))
+	for j, i := range sub {
+		u.outcomes[i].offer(runs[j], before[i].Source)
+		began[i] = u.outcomes[i].Best
+	}
+	drafts, err := u.explore(ctx, onPart, part.boundValue(all, s.YY, u.stop), onScreen, plainly)
 	if err != nil {
 		return nil, err
 	}
-	starts := make([][]solution, len(u.outcomes))
+	sub, runs = sub[:0], runs[:0]
+	labels := make([]string, len(u.outcomes))
 	for i := range u.outcomes {
 		f := &u.outcomes[i]
-		for _, a := range []solution{f.Best, u.runnerUp(i)} {
-			if a.X != nil {
-				starts[i] = append(starts[i], a)
-			}
+		if f.Best.X != nil && (began[i].X == nil || f.Best.Value > began[i].Value) {
+			sub, runs = append(sub, i), append(runs, &ascent{start: f.Best.X})
 		}
-		f.Best, f.Modes = solution{}, u.tasks[i].Known.Modes
+		labels[i] = f.Best.Source
+		f.Best, f.Modes = before[i], u.tasks[i].Known.Modes
 	}
-	if err := u.resume(ctx, onRows, plain); err != nil {
+	if err := u.staged(ctx, sub, runs, onRows); err != nil {
 		return nil, err
 	}
-	for place := range 2 {
-		var sub []int
-		var runs []*ascent
-		for i := range starts {
-			if place < len(starts[i]) {
-				sub, runs = append(sub, i), append(runs, &ascent{start: starts[i][place].X})
-			}
-		}
-		if err := u.staged(ctx, sub, runs, onRows); err != nil {
-			return nil, err
-		}
-		for j, i := range sub {
-			u.outcomes[i].see(runs[j])
-			u.outcomes[i].offer(runs[j], starts[i][place].Source)
-		}
+	for j, i := range sub {
+		u.outcomes[i].see(runs[j])
+		u.outcomes[i].offer(runs[j], labels[i])
 	}
 	return drafts, nil
 }

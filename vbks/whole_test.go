@@ -313,11 +313,22 @@ func TestExploreApart(t *testing.T) {
 		t.Fatalf("of %d rows %d are inducing inputs", n, tr.whole)
 	}
 	tasks := []task{{Kernel: 0, Known: outcome{Factor: 1}}, {Kernel: 1, Known: outcome{Factor: 1}}}
-	o := &order{Phase: phaseSearch, Number: 1, Rows: n, Screen: tr.spreadRows(n, 30), Compared: tr.spreadRows(n, n), Thorough: true, Late: true,
-		Part: tr.spreadRows(n, 45)}
+	first := &order{Phase: phaseSearch, Number: 1, Rows: n, Screen: tr.spreadRows(n, 30), Compared: tr.spreadRows(n, n)}
+	o := *first
+	o.Thorough, o.Late, o.Part = true, true, tr.spreadRows(n, 45)
 	w := tr.workers[0]
 	for i := range tasks {
-		u := newUnit(t.Context(), tr.site(), o, w, tasks[i:i+1])
+		u := newUnit(t.Context(), tr.site(), first, w, tasks[i:i+1])
+		must.OK(t, u.search(t.Context()))
+		tasks[i].Known = u.outcomes[0]
+		if i == 0 { // far from what the data were drawn with
+			x := slices.Clone(tasks[i].Known.Best.X)
+			p := u.model(0).program
+			at := slices.IndexFunc(p.Free, func(q int) bool { return p.Params[q].Name == "period" })
+			x[at]++
+			tasks[i].Known.Best, tasks[i].Known.Modes = solution{X: x, Value: -1e6, Source: "last"}, nil
+		}
+		u = newUnit(t.Context(), tr.site(), &o, w, tasks[i:i+1])
 		must.OK(t, u.search(t.Context()))
 		must.OK(t, u.load(w.bound.group))
 		objective := w.bound.boundValue(device.Points{Data: u.train, To: n}, sumSquares(tr.weighing.y), u.stop)
