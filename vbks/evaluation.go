@@ -17,7 +17,7 @@ type Status string
 
 const (
 	Live   Status = "live"   // it takes part
-	Pruned Status = "pruned" // taken out, or left out; it can be restored
+	Pruned Status = "pruned" // taken out, or left out; it can be restored, by belief only until a growing space lets it leave
 	Failed Status = "failed" // it cannot be computed
 )
 

@@ -311,22 +311,8 @@ func (r *round) blur(ctx context.Context) error {
 // their prior in it. From here on the space grows.
 func (t *Trainer) expand() error {
 	of := func(err error) error { return fmt.Errorf("a growing space of kernels: %w", err) }
-	n := t.data.Rows()
-	e, err := t.settings.Effort(n)
-	if err != nil {
+	if err := t.bringable(); err != nil {
 		return of(err)
-	}
-	for _, c := range t.space {
-		switch {
-		case c.weight() != t.space[0].weight():
-			return of(errors.New("weights of kernels do not go with it: its prior is over all kernels that may come"))
-		case c.Known != nil:
-			return of(errors.New("stated hyperparameters do not go with it: they are about the kernels that there are"))
-		}
-	}
-	if !e.Exact() && e.Ending(n, n, 1, min(n, t.settings.first(1)), true).Exact == 0 {
-		return of(fmt.Errorf("what %q makes of a late kernel cannot be brought to where the others are; take \"natural\" or \"collapsed\"",
-			t.settings.Optimizer))
 	}
 	exprs := make([]kernelspace.Expr, len(t.space))
 	for i, c := range t.space {
@@ -350,6 +336,30 @@ func (t *Trainer) expand() error {
 	t.expansion.params = g.Leaves()*each + more
 	t.assume(t.kernels)
 	return nil
+}
+
+// bringable reports why late kernels cannot be brought to where the others are, nil if they can.
+func (t *Trainer) bringable() error {
+	n := t.data.Rows()
+	e, err := t.settings.Effort(n)
+	if err == nil && !e.Exact() && e.Ending(n, n, 1, min(n, t.settings.first(1)), true).Exact == 0 {
+		err = fmt.Errorf("what %q makes of a late kernel cannot be brought to where the others are; take \"natural\" or \"collapsed\"",
+			t.settings.Optimizer)
+	}
+	return err
+}
+
+// growable reports why the space cannot grow from here on, nil if it can.
+func (t *Trainer) growable() error {
+	for _, c := range t.space {
+		switch {
+		case c.weight() != t.space[0].weight():
+			return errors.New("weights of kernels do not go with a space that grows, whose prior is over all kernels that may come")
+		case c.Known != nil:
+			return errors.New("stated hyperparameters do not go with a space that grows: they are about the kernels that there are")
+		}
+	}
+	return t.bringable()
 }
 
 // assume gives kernels their prior in the grammar.

@@ -2,6 +2,7 @@ package vbks
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,8 +28,11 @@ func TestGrowthByOrderRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		next(t, tr)
-		if err := tr.Reoptimize(Change{Grow: GrowOn}); err == nil || !strings.Contains(err.Error(), want) {
+		if err := tr.Reoptimize(Change{Grow: GrowOn, Steps: 77, Inducing: 5}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
+		}
+		if tr.settings.Steps == 77 || tr.m == 5 {
+			t.Errorf("%s: half of what was refused is done", want)
 		}
 		for _, e := range train(t, tr) {
 			if e.Front != nil || len(e.Entered) > 0 {
@@ -80,7 +84,8 @@ func TestLateKernelsAreSearchedClosely(t *testing.T) {
 		closely := 0
 		tr.crew = crewFunc(func(ctx context.Context, p *Phase) error {
 			if o := p.order; o.Phase == phaseSearch && !o.Resumed && tr.growing() && len(p.tasks) > 0 {
-				if all := few && o.Rows == 60; all && o.Thorough != o.Late || o.Late && !all || o.Part != nil {
+				late := !slices.ContainsFunc(p.tasks, func(k task) bool { return k.Last != nil })
+				if all := few && o.Rows == 60 && late; all && o.Thorough != o.Late || o.Late && !all || o.Part != nil {
 					t.Errorf("few %v, evaluation %d: late %v, thorough %v", few, o.Number, o.Late, o.Thorough)
 				}
 				if o.Late {

@@ -84,7 +84,7 @@ func (t *Trainer) donors() []gift {
 
 // order returns what the units of a phase have in common. The search is thorough on which
 // all depends: the first on all rows and the last on a rung, but where each kernel is
-// searched for again with more inducing inputs.
+// searched for again with more inducing inputs, or late kernels closely, see closely.
 func (r *round) order(p phase) *order {
 	all := r.n == r.data.Rows() && (r.Trainer.rows < r.n || r.concluding(r.number))
 	return &order{Phase: p, Number: r.number, Rows: r.n, Screen: r.screen, Compared: r.compared, Donors: r.given,
@@ -144,7 +144,7 @@ func (r *round) run(ctx context.Context) error {
 		}
 		searched = slices.DeleteFunc(slices.Clone(searched), func(k int) bool { return r.kernels[k].state != nil })
 	}
-	o, closely := r.order(phaseSearch), r.closely()
+	o, closely := r.order(phaseSearch), r.closely(searched)
 	o.Thorough = o.Thorough && !closely
 	if err := r.each(ctx, o, r.tasks(searched)); err != nil {
 		return err
@@ -168,12 +168,13 @@ func (r *round) run(ctx context.Context) error {
 	return r.optimizer.complete(ctx, r)
 }
 
-// closely reports whether late kernels are searched for as closely as those that there were will be in the end: of all
-// rows, if these are few, or inducing inputs, too. A period that is missed looks like noise, so that its kernel leaves,
-// and what would be made of it does not enter.
-func (r *round) closely() bool {
+// closely reports whether the kernels that are searched for are late ones, which are to be as closely as those that there
+// were in the end: of all rows, if these are few, or inducing inputs, too. A period that is missed looks like noise, so
+// that its kernel leaves, and what would be made of it does not enter.
+func (r *round) closely(searched []int) bool {
 	n := r.data.Rows()
-	return r.growing() && r.n == n && (n <= r.settings.AllRows || r.m == n)
+	return r.growing() && r.n == n && (n <= r.settings.AllRows || r.m == n) && r.optimizer.search().always &&
+		!slices.ContainsFunc(searched, func(k int) bool { return r.kernels[k].state != nil })
 }
 
 // farNats behind the best kernel a late one is not searched for any closer: what misses that much lacks another part.
@@ -181,11 +182,17 @@ const farNats = 50
 
 // lookAgain searches late kernels that may lead closely, from where fresh starts and relatives have brought them.
 func (r *round) lookAgain(ctx context.Context, late []int) error {
+	worth := func(k int) float64 {
+		if r.outcomes[k].Failure != "" {
+			return math.Inf(-1)
+		}
+		return r.outcomes[k].value()
+	}
 	best := math.Inf(-1)
 	for _, k := range r.live {
-		best = max(best, r.outcomes[k].value())
+		best = max(best, worth(k))
 	}
-	near := slices.DeleteFunc(slices.Clone(late), func(k int) bool { return !(r.outcomes[k].value() >= best-farNats) })
+	near := slices.DeleteFunc(slices.Clone(late), func(k int) bool { return !(worth(k) >= best-farNats) })
 	o := r.order(phaseSearch)
 	o.Thorough, o.Late = true, true
 	if r.n > max(r.settings.AllRows, partRows) {

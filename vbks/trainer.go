@@ -491,6 +491,11 @@ func (t *Trainer) evaluateNext(ctx context.Context) (undo func(), err error) {
 // Reoptimize lets the surviving kernels go on from where they are, with what
 // the change asks for.
 func (t *Trainer) Reoptimize(c Change) error {
+	if c.Grow == GrowOn && t.expansion.grammar == nil { // before anything else is changed
+		if err := t.growable(); err != nil {
+			return err
+		}
+	}
 	if c.Steps > 0 {
 		t.settings.Steps = c.Steps
 	}

@@ -370,7 +370,7 @@ func (u *unit) describeFailure(i int, x []float64) string {
 		m.id, u.outcomes[i].Factor, u.formatParams(m, x))
 }
 
-// scanned reports whether many values are worth their time: in a thorough search of few kernels on few rows.
+// scanned reports whether many values are worth their time: in a thorough search of few kernels on few rows, or of late ones.
 func (u *unit) scanned() bool {
 	return u.thorough() && u.fewRows() && len(u.models) <= fewLive
 }
@@ -381,7 +381,8 @@ func (u *unit) cheap() bool {
 	return u.scanned() && float64(u.total)*m*m <= cheapWork
 }
 
-// fewRows reports whether the search is one on which all depends, of few rows, be it that solutions are only taken up.
+// fewRows reports whether the search is one on which all depends, of few rows, be it that solutions are only taken up, or of
+// late kernels.
 func (u *unit) fewRows() bool {
 	return u.order.Thorough && u.optimizer.search().always && (u.total <= u.settings.AllRows || u.order.Late)
 }

@@ -381,7 +381,7 @@ func (u *unit) whole(rows device.Data) (*collapsed, error) {
 	return newCollapsed(g)
 }
 
-// partRows stand for all rows where these take ten times as long.
+// partRows stand for all rows where these take up to ten times as long.
 const partRows = 768
 
 // exploreApart explores from the present solutions on the part of the rows that the order says, by their evidence, and
@@ -394,7 +394,7 @@ func (u *unit) exploreApart(ctx context.Context, onRows, onScreen, plainly objec
 	}
 	c := *u.worker.group.common
 	c.train, c.z, c.m, c.whole = rows, device.All(rows), rows.Rows(), rows.Rows()
-	g, err := newGroup(&c, u.worker.lane, u.worker.group.capacity, u.worker.group.params)
+	g, err := newGroup(&c, u.worker.lane, len(u.tasks), u.worker.group.params)
 	if err != nil {
 		return nil, err
 	}

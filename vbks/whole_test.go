@@ -295,61 +295,66 @@ func TestSameRows(t *testing.T) {
 }
 
 // What is found on a part of the rows is taken to all of them: values, and those of other modes, are of all rows, where
-// solutions are that have no slope any more, and the period is the one that data were drawn with.
+// solutions are that have no slope any more, and the period is the one that data were drawn with, of rows with noise of their own as without.
 func TestExploreApart(t *testing.T) {
 	t.Parallel()
 	const n, period = 90, .37
-	rng := rand.New(rand.NewPCG(5, 1))
-	d := Training{Dim: 1}
-	for range n {
-		x := 6 * rng.Float64()
-		d.X, d.Y = append(d.X, x), append(d.Y, math.Sin(2*math.Pi*x/period)+.2*rng.NormFloat64())
-	}
-	s := quickSettings("collapsed")
-	s.Inducing, s.Steps, s.Starts = n, 60, 3
-	tr := trainerOn(t, 1, nil, d, s, "PER", "PER+SE")
-	must.OK(t, tr.prepareSearch())
-	if tr.whole != n {
-		t.Fatalf("of %d rows %d are inducing inputs", n, tr.whole)
-	}
-	tasks := []task{{Kernel: 0, Known: outcome{Factor: 1}}, {Kernel: 1, Known: outcome{Factor: 1}}}
-	first := &order{Phase: phaseSearch, Number: 1, Rows: n, Screen: tr.spreadRows(n, 30), Compared: tr.spreadRows(n, n)}
-	o := *first
-	o.Thorough, o.Late, o.Part = true, true, tr.spreadRows(n, 45)
-	w := tr.workers[0]
-	for i := range tasks {
-		u := newUnit(t.Context(), tr.site(), first, w, tasks[i:i+1])
-		must.OK(t, u.search(t.Context()))
-		tasks[i].Known = u.outcomes[0]
-		if i == 0 { // far from what the data were drawn with
-			x := slices.Clone(tasks[i].Known.Best.X)
-			p := u.model(0).program
-			at := slices.IndexFunc(p.Free, func(q int) bool { return p.Params[q].Name == "period" })
-			x[at]++
-			tasks[i].Known.Best, tasks[i].Known.Modes = solution{X: x, Value: -1e6, Source: "last"}, nil
-		}
-		u = newUnit(t.Context(), tr.site(), &o, w, tasks[i:i+1])
-		must.OK(t, u.search(t.Context()))
-		must.OK(t, u.load(w.bound.group))
-		objective := w.bound.boundValue(device.Points{Data: u.train, To: n}, sumSquares(tr.weighing.y), u.stop)
-		f := &u.outcomes[0]
-		if f.Failure != "" || f.Best.X == nil || len(f.Modes) == 0 {
-			t.Fatalf("%+v", f)
-		}
-		for _, m := range append([]solution{f.Best}, f.Modes...) {
-			a := &ascent{start: m.X}
-			must.OK(t, value([]int{0}, []*ascent{a}, objective))
-			if math.Abs(a.value-m.Value) > 1e-8*math.Abs(m.Value) || m.Value > f.Best.Value {
-				t.Errorf("%s has %v by all rows where %v was found, the best %v", u.model(0).id, a.value, m.Value, f.Best.Value)
+	for _, weighted := range []bool{false, true} {
+		rng := rand.New(rand.NewPCG(5, 1))
+		d := Training{Dim: 1}
+		for i := range n {
+			x, sd := 6*rng.Float64(), .2
+			if weighted {
+				sd = .1 + .2*float64(i%2)
+				d.NoiseSD = append(d.NoiseSD, sd)
 			}
+			d.X, d.Y = append(d.X, x), append(d.Y, math.Sin(2*math.Pi*x/period)+sd*rng.NormFloat64())
 		}
-		if f.Best.Gain > .5 {
-			t.Errorf("%s: %.2g nats are still expected", u.model(0).id, f.Best.Gain)
+		s := quickSettings("collapsed")
+		s.Inducing, s.Steps, s.Starts = n, 60, 3
+		tr := trainerOn(t, 1, nil, d, s, "PER", "PER+SE")
+		must.OK(t, tr.prepareSearch())
+		if tr.whole != n || weighted != (tr.weighing.weights != nil) {
+			t.Fatalf("of %d rows %d are inducing inputs; weights: %v", n, tr.whole, tr.weighing.weights)
 		}
-		raw, _ := params.Raw(u.model(0).program, f.Best.X, tr.floor)
-		at := slices.IndexFunc(u.model(0).program.Params, func(p kernelspace.Param) bool { return p.Name == "period" })
-		if math.Abs(raw[at]/period-1) > .01 {
-			t.Errorf("%s: a period of %v, drawn with %v", u.model(0).id, raw[at], period)
+		w, tasks := tr.workers[0], []task{{Kernel: 0, Known: outcome{Factor: 1}}, {Kernel: 1, Known: outcome{Factor: 1}}}
+		o := order{Phase: phaseSearch, Number: 1, Rows: n, Screen: tr.spreadRows(n, 30), Compared: tr.spreadRows(n, n)}
+		first := o
+		for i := range tasks {
+			u := newUnit(t.Context(), tr.site(), &first, w, tasks[i:i+1])
+			must.OK(t, u.search(t.Context()))
+			tasks[i].Known = u.outcomes[0]
+		}
+		p := tr.kernels[0].program
+		at := slices.IndexFunc(p.Free, func(q int) bool { return p.Params[q].Name == "period" })
+		far := slices.Clone(tasks[0].Known.Best.X)
+		far[at]++ // from what the data were drawn with
+		tasks[0].Known.Best, tasks[0].Known.Modes = solution{X: far, Value: -1e6, Source: "last"}, nil
+		o.Thorough, o.Late, o.Part = true, true, tr.spreadRows(n, 45)
+		for i := range tasks {
+			u := newUnit(t.Context(), tr.site(), &o, w, tasks[i:i+1])
+			must.OK(t, u.search(t.Context()))
+			must.OK(t, u.load(w.bound.group))
+			objective := w.bound.boundValue(device.Points{Data: u.train, To: n}, sumSquares(tr.weighing.y), u.stop)
+			f := &u.outcomes[0]
+			if f.Failure != "" || f.Best.X == nil || len(f.Modes) == 0 {
+				t.Fatalf("%+v", f)
+			}
+			for _, m := range append([]solution{f.Best}, f.Modes...) {
+				a := &ascent{start: m.X}
+				must.OK(t, value([]int{0}, []*ascent{a}, objective))
+				if math.Abs(a.value-m.Value) > 1e-8*math.Abs(m.Value) || m.Value > f.Best.Value {
+					t.Errorf("%s has %v by all rows where %v was found, the best %v", u.model(0).id, a.value, m.Value, f.Best.Value)
+				}
+			}
+			if f.Best.Gain > .5 {
+				t.Errorf("%s: %.2g nats are still expected", u.model(0).id, f.Best.Gain)
+			}
+			q := u.model(0).program
+			raw, _ := params.Raw(q, f.Best.X, tr.floor)
+			if at := slices.IndexFunc(q.Params, func(p kernelspace.Param) bool { return p.Name == "period" }); math.Abs(raw[at]/period-1) > .01 {
+				t.Errorf("%s: a period of %v, drawn with %v", u.model(0).id, raw[at], period)
+			}
 		}
 	}
 }

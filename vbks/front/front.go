@@ -89,7 +89,7 @@ func (t Tried) Again(rows int) Tried {
 // Doubtful: so much the prior and their parent's evidence say against the others. Where none of
 // these is left, the first kernel's moves enter, see grow.Grammar.Moves.
 //
-// To make room those that are least leave, but not the leaders, and half of live, or of a
+// Who is Gone leaves in any case. To make room those that are least leave, but not the leaders, and half of live, or of a
 // larger space that it began with, stay (sequential halving, as pruning does): with many rows
 // a few nats per thousand decide all long before a kernel has found its optimum. Once all
 // rows have been seen, those leave, too, that are Hopeless.
