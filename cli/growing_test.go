@@ -83,7 +83,8 @@ func TestGrownRunIsRead(t *testing.T) {
 	}
 	said("model", "r", "-o", "m.kestrel")
 	write(t, "new.csv", "x\n20\n70\n")
-	if of, by := said("predict", "r", "--data", "new.csv"), said("predict", "m.kestrel", "--data", "new.csv"); of != by || strings.Count(of, "\n") != 3 {
+	of, by := said("predict", "r", "--data", "new.csv"), said("predict", "m.kestrel", "--data", "new.csv")
+	if of != by || strings.Count(of, "\n") != 3 {
 		t.Errorf("the run predicts\n%sits model\n%s", of, by)
 	}
 }

@@ -295,7 +295,8 @@ func TestSameRows(t *testing.T) {
 }
 
 // What is found on a part of the rows is taken to all of them: values, and those of other modes, are of all rows, where
-// solutions are that have no slope any more, and the period is the one that data were drawn with, of rows with noise of their own as without.
+// solutions are that have no slope any more, and the period is the one that data were drawn with, of rows with noise of
+// their own as without.
 func TestExploreApart(t *testing.T) {
 	t.Parallel()
 	const n, period = 90, .37
