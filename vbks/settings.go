@@ -18,7 +18,7 @@ type Settings struct {
 	Inducing      int     // M; more than rows becomes the number of rows, with a notice; 0: as many as it takes, see Rungs
 	FirstInducing int     // where Inducing is 0: what it begins with; 0: 64, or 32 for many kernels
 	MostInducing  int     // where Inducing is 0; 0: as many as there are rows, within reason
-	AllRows       int     // where Inducing is 0: of up to so many rows all go on to the second rung, with more starts; late ones are searched closely
+	AllRows       int     // where Inducing is 0: of up to so many rows all go on to the second rung; late ones are searched closely
 	Room          int     // for so many inducing inputs there is memory, where Inducing is 0; 0: for any
 	MostSeconds   float64 // where Inducing is 0: no rung is begun that would end later, in s; 0: none. By the clock
 	Placement     string  // one of inducing.Methods
