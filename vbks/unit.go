@@ -70,7 +70,7 @@ type order struct {
 
 	Screen    *rowSet     // search: on which fresh starts are tried
 	Compared  *rowSet     // search, transplants: on which hyperparameters are compared
-	Part      *rowSet     // search: whose evidence stands for that of all rows until the end is near; nil: it does not
+	Part      *rowSet     // search: on which a late one explores; nil: on all that are compared
 	Tuned     *rowSet     // tune, own inputs: on which hyperparameters are tuned
 	Moved     *rowSet     // own inputs: on which they are found
 	Steps     int         // tune, own inputs: L-BFGS iterations at most

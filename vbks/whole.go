@@ -369,12 +369,12 @@ func (r *round) near() []int {
 	return out
 }
 
-// whole is the log evidence of one kernel at a time, from k(X,X) alone, of rows that are on
+// whole is the log evidence of so many kernels at a time, from k(X,X) alone, of rows that are on
 // the device.
-func (u *unit) whole(rows device.Data) (*collapsed, error) {
+func (u *unit) whole(rows device.Data, kernels int) (*collapsed, error) {
 	c := *u.worker.group.common
 	c.train, c.z, c.m, c.whole = rows, device.All(rows), rows.Rows(), rows.Rows()
-	g, err := newGroup(&c, u.worker.lane, 1, u.worker.group.params)
+	g, err := newGroup(&c, u.worker.lane, kernels, u.worker.group.params)
 	if err != nil {
 		return nil, err
 	}
@@ -392,13 +392,7 @@ func (u *unit) exploreApart(ctx context.Context, onRows, onScreen, plainly objec
 	if err != nil {
 		return nil, err
 	}
-	c := *u.worker.group.common
-	c.train, c.z, c.m, c.whole = rows, device.All(rows), rows.Rows(), rows.Rows()
-	g, err := newGroup(&c, u.worker.lane, len(u.tasks), u.worker.group.params)
-	if err != nil {
-		return nil, err
-	}
-	part, err := newCollapsed(g)
+	part, err := u.whole(rows, len(u.tasks))
 	if err != nil {
 		return nil, err
 	}
@@ -469,11 +463,11 @@ func (u *unit) hear(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	near, err := u.whole(rows)
+	near, err := u.whole(rows, 1)
 	if err != nil {
 		return err
 	}
-	all, err := u.whole(u.train)
+	all, err := u.whole(u.train, 1)
 	if err != nil {
 		return err
 	}
