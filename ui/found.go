@@ -71,13 +71,15 @@ func (b *bench) drawFound(c *plot.Canvas, r plot.Rect, t *theme.Theme) plot.Rect
 	return plot.Rect{X: r.X, Y: r.Y + len(lines), W: r.W, H: r.H - len(lines)}
 }
 
-// gapRange is where the gap of a kernel to the leader may lie, nats: by the bounds on
+// gapRange is where the gap of a kernel to the leader may lie, nats: by windows, by the bounds on
 // their log evidences, or by twice its standard error; ok is false where nothing is
 // known beyond the gap.
 func gapRange(k, leader *record.Fit, gap float64) (low, high float64, ok bool) {
 	switch {
 	case k == leader:
 		return 0, 0, false
+	case k.Windows != nil && leader.Windows != nil:
+		return gap - float64(k.Windows.Low+leader.Windows.High), gap + float64(k.Windows.High+leader.Windows.Low), true
 	case k.Evidence != nil && leader.Evidence != nil:
 		volume := float64(k.Volume - leader.Volume)
 		return float64(k.Evidence.Lower-leader.Evidence.Upper) + volume, float64(k.Evidence.Upper-leader.Evidence.Lower) + volume, true

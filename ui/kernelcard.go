@@ -134,9 +134,14 @@ func nats(v files.Number) string { return plot.Minus(v.Format("%.2f")) }
 // estimate, or what the bounds on the log evidence leave open above.
 func elboText(f *record.Fit, seen, w int) string {
 	text := "local ELBO " + nats(f.ELBO)
+	if f.Windows != nil {
+		text = "evidence by windows " + nats(f.Windows.Nats)
+	}
 	slack, bounded := f.Slack()
 	var more []string // the longest that fits
 	switch {
+	case f.Windows != nil:
+		more = []string{" ± " + words.Nats(slack/2) + " · local ELBO " + nats(f.ELBO), " ± " + words.Nats(slack/2)}
 	case bounded:
 		between := nats(f.Evidence.Lower)
 		if upper := nats(f.Evidence.Upper); upper != between {

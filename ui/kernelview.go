@@ -344,7 +344,9 @@ func (v *kernelView) standing(id string) string {
 	case record.MarkClose:
 		text += ", within a nat of the leader, though told apart from it at these hyperparameters"
 	case record.MarkApart:
-		text += ", told apart from the leader at these hyperparameters"
+		if text += ", told apart from the leader"; k.Fit.Windows == nil {
+			text += " at these hyperparameters"
+		}
 	}
 	if flags := k.Fit.FlagText(); flags != "" {
 		text += " · ! " + flags
@@ -358,6 +360,9 @@ func (v *kernelView) numbers(k *record.Kernel) [][2]string {
 	out := [][2]string{{"q*", number(float64(f.Posterior))}, {"Bayes", number(float64(f.Bayes))}}
 	if l := v.b.hist.Evaluation.Leader(); l != nil {
 		out = append(out, [2]string{"gap", gapText(f.Gap(l.Fit), float64(f.SE)) + " nats"})
+	}
+	if f.Windows != nil {
+		out = append(out, [2]string{"evidence by windows", nats(f.Windows.Nats)})
 	}
 	out = append(out, [2]string{"local ELBO", nats(f.ELBO)})
 	if slack, ok := f.Slack(); ok {

@@ -277,8 +277,11 @@ func (b *bench) kernelTerms() []term {
 	}
 	if k := b.kernelNow(b.chosen()); k != nil && k.Fit != nil {
 		if slack, ok := k.Fit.Slack(); ok {
-			out = append(out, term{"evidence",
-				fmt.Sprintf("its log probability lies between two bounds, %s nats apart, which is its slack", words.Nats(slack))})
+			text := "its log probability by windows of neighbouring rows beside inducing inputs, within %s nats, its slack"
+			if k.Fit.Windows == nil {
+				text = "its log probability lies between two bounds, %s nats apart, which is its slack"
+			}
+			out = append(out, term{"evidence", fmt.Sprintf(text, words.Nats(slack))})
 		}
 		if text := k.Fit.FlagText(); text != "" {
 			out = append(out, term{"!", text})

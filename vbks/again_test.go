@@ -97,7 +97,7 @@ func TestRunsOfNeighbours(t *testing.T) {
 		}
 		r := &round{Trainer: &Trainer{common: common{}}, n: n}
 		r.data.X = x
-		rows := r.neighbours()
+		rows := r.neighbours(heardRows, heardRuns)
 		seen, jumps := map[int]bool{}, 0
 		for j, i := range rows {
 			seen[i] = true

@@ -41,6 +41,7 @@ const (
 	noiseFields  = 6
 
 	growingFields = 2
+	windowsFields = 6 // of "windows", before the free vector
 )
 
 // What is known of the log evidence in a row of "past".
@@ -109,6 +110,10 @@ const (
 //	                    first: evaluation, local ELBO, middle of what bounds allow, error of its gap;
 //	                    the first two with the volume
 //	kernel/i/sampled    E: of these errors what came from a sample of the rows; not there where it is none
+//	kernel/i/windows    log evidence by windows of neighbours, how far below and above it may be, rows that it was last
+//	                    computed from, gap to the best, rows that had been seen, free vector; not there where windows say
+//	                    nothing
+//	kernel/i/looked     P: 1 where the local ELBO in a row of "past" is that; not there where none is
 //	kernel/i/left       M of the rung that it was left out of, until it takes part again
 //	kernel/i/share      of one left out: q*, Bayes' rule, and both without the errors of local ELBOs
 //	kernel/i/reason     text: why it failed or was pruned
@@ -285,8 +290,13 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 				add(name("tight"), []float64{1})
 			}
 		}
-		var past []float64
+		var past, looked []float64
 		for _, p := range k.past {
+			at := 0.0
+			if p.windows {
+				at = 1
+			}
+			looked = append(looked, at)
 			known, b := pastUnbounded, Evidence{}
 			if p.bounds != nil {
 				known, b = pastBounded, *p.bounds
@@ -297,6 +307,9 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 			past = append(past, float64(p.evaluation), float64(p.rows), p.elbo, float64(p.inducing), float64(known), b.Lower, b.Upper)
 		}
 		add(name("past"), past, len(k.past), pastFields)
+		if slices.Contains(looked, 1) {
+			add(name("looked"), looked)
+		}
 		var ends, sampled []float64
 		for _, e := range k.ends {
 			ends, sampled = append(ends, float64(e.evaluation), e.elbo, e.middle, e.drift), append(sampled, e.sampled)
@@ -307,6 +320,9 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 		}
 		if k.heard.X != nil {
 			add(name("heard"), append([]float64{k.heard.Value}, k.heard.X...))
+		}
+		if n := k.nearby; n != nil {
+			add(name("windows"), append([]float64{n.Nats, n.Low, n.High, float64(n.Rows), n.behind, float64(n.seen)}, n.x...))
 		}
 		if k.left > 0 {
 			add(name("left"), []float64{float64(k.left)})

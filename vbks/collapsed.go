@@ -55,6 +55,9 @@ func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
 		if err := r.tighten(ctx); err != nil {
 			return err
 		}
+		if err := r.look(ctx); err != nil {
+			return err
+		}
 		if r.growing() {
 			return r.blur(ctx)
 		}
@@ -161,7 +164,7 @@ func (r *round) audible(ctx context.Context) error {
 		!slices.ContainsFunc(r.live, r.mayBeRougher) {
 		return nil
 	}
-	best, p, x, left, err := r.remainder(ctx, r.neighbours())
+	best, p, x, left, err := r.remainder(ctx, r.neighbours(heardRows, heardRuns))
 	if err != nil || best < 0 || p.Noise < leastRough || periods.Alike(x, left) <= alikeSDs {
 		return err
 	}
@@ -179,20 +182,16 @@ func (r *round) mayBeRougher(k int) bool {
 	return s != nil && len(r.drawer.Roughen(r.kernels[k].program, s.Free)) > 0
 }
 
-// neighbours are rows, of all that have been seen, in runs that lie next to each other, evenly spread.
-func (r *round) neighbours() []int {
-	order := make([]int, r.n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(r.data.X[a], r.data.X[b]), a-b) })
-	if r.n <= heardRows {
+// neighbours are so many rows, of all that have been seen, in runs that lie next to each other, evenly spread, or all of
+// them, in the order of the first input.
+func (r *round) neighbours(rows, runs int) []int {
+	order := inOrder(r.data.X, r.dim, r.n)
+	if r.n <= rows {
 		return order
 	}
-	out := make([]int, 0, heardRows)
-	const run = heardRows / heardRuns
-	for i := range heardRuns {
-		from := i * (r.n - run) / (heardRuns - 1)
+	out, run := make([]int, 0, rows), rows/runs
+	for i := range runs {
+		from := i * (r.n - run) / (runs - 1)
 		out = append(out, order[from:from+run]...)
 	}
 	return out

@@ -16,11 +16,17 @@ type pastELBO struct {
 	elbo             float64 // with the mode's volume, as bounds
 	inducing         int
 	bounds           *Evidence // on the log evidence; nil where there are none
+	windows          bool      // elbo is the log evidence by windows
 }
 
-// worth is what the belief takes for the log evidence: the local ELBO, and the log
+// worth is what the belief takes for the log evidence: the local ELBO, or what windows of neighbours say, and the log
 // volume of its mode where that counts.
-func (k *kernel) worth() float64 { return k.elbo + k.volume }
+func (k *kernel) worth() float64 {
+	if k.seenNearby(k.rows) {
+		return k.nearby.Nats + k.volume
+	}
+	return k.elbo + k.volume
+}
 
 // rememberedELBOs are as many as the last two innovations need.
 const rememberedELBOs = 3
@@ -28,7 +34,7 @@ const rememberedELBOs = 3
 // remember keeps the local ELBO of an evaluation with so many inducing inputs. What
 // is there is not modified.
 func (k *kernel) remember(evaluation, inducing int) {
-	past := append([]pastELBO{{evaluation, k.rows, k.worth(), inducing, k.bounds.with(k.volume)}}, k.past...)
+	past := append([]pastELBO{{evaluation, k.rows, k.worth(), inducing, k.bounds.with(k.volume), k.seenNearby(k.rows)}}, k.past...)
 	k.past = past[:min(len(past), rememberedELBOs)]
 }
 
@@ -45,7 +51,10 @@ func (k *kernel) innovation(other *kernel, at int) (nats float64, ok bool) {
 	if otherNow.evaluation != now.evaluation || otherBefore.evaluation != before.evaluation || now.evaluation != before.evaluation+1 {
 		return 0, false
 	}
-	if closer, ok := k.closer(other, at); ok {
+	if now.windows != before.windows || otherNow.windows != otherBefore.windows {
+		return 0, false
+	}
+	if closer, ok := k.closer(other, at); ok && !now.windows {
 		low, high := now.between(&otherNow)
 		lowBefore, highBefore := before.between(&otherBefore)
 		return (math.Max(0, low-highBefore) - math.Max(0, lowBefore-high)) * closer, true
@@ -167,7 +176,7 @@ func (t *Trainer) widens(id string) bool {
 		return false
 	}
 	i := slices.IndexFunc(t.kernels, func(k *kernel) bool { return k.id == id })
-	return i < 0 || t.kernels[i].bounds == nil || t.kernels[i].bounds.Slack() > settledNats
+	return i < 0 || !t.kernels[i].seenNearby(t.rows) && (t.kernels[i].bounds == nil || t.kernels[i].bounds.Slack() > settledNats)
 }
 
 // slack says between which numbers of nats above the local ELBO the log evidence
@@ -175,6 +184,8 @@ func (t *Trainer) widens(id string) bool {
 // what they allow the belief takes as much above Lower as is known to be below.
 func (k *kernel) slack() (low, high float64) {
 	switch b := k.bounds; {
+	case k.seenNearby(k.rows):
+		return -k.nearby.Low, k.nearby.High
 	case b == nil:
 		return 0, 0
 	case b.Tight:
@@ -259,6 +270,9 @@ func (t *Trainer) standing(k *kernel) (elbo, low, high float64, ok bool) {
 	if k.left == 0 {
 		return 0, 0, 0, false
 	}
+	if top, known := t.nearest(); known && k.seenNearby(t.rows) {
+		return top - k.nearby.behind + k.volume, -k.nearby.Low, k.nearby.High, true
+	}
 	own := k.ends[len(k.ends)-1]
 	if m, known := t.moved(own.evaluation); known {
 		return own.elbo + m.elbo, m.middle - m.elbo, m.middle - m.elbo, true
@@ -281,10 +295,23 @@ func (t *Trainer) standing(k *kernel) (elbo, low, high float64, ok bool) {
 	return elbo, middle - half - elbo, middle + half - elbo, ok
 }
 
+// seenNearby reports whether log evidence by windows of so many rows is known.
+func (k *kernel) seenNearby(rows int) bool { return k.nearby != nil && k.nearby.seen == rows }
+
+// nearest is the best log evidence by windows of those that are compared.
+func (t *Trainer) nearest() (nats float64, known bool) {
+	for _, k := range t.kernels {
+		if k.current(t.rows) && k.seenNearby(t.rows) && (!known || k.nearby.Nats > nats) {
+			nats, known = k.nearby.Nats, true
+		}
+	}
+	return nats, known
+}
+
 // driftThen is the error of what standing says of a kernel that was left out, but for slack; 0 for others. Where it is
 // not known how others have moved it is what seemed to move its gap then.
 func (t *Trainer) driftThen(k *kernel) float64 {
-	if k.current(t.rows) || len(k.ends) == 0 {
+	if k.current(t.rows) || len(k.ends) == 0 || k.seenNearby(t.rows) {
 		return 0
 	}
 	end := k.ends[len(k.ends)-1]

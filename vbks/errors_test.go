@@ -57,7 +57,7 @@ func TestDrift(t *testing.T) {
 func TestDriftWithMoreInducing(t *testing.T) {
 	make := func(past ...pastELBO) *kernel { return &kernel{past: past, elbo: past[0].elbo} }
 	at := func(number, m int, elbo, lower, upper float64) pastELBO {
-		return pastELBO{number, 100, elbo, m, &Evidence{lower, upper, true}}
+		return pastELBO{number, 100, elbo, m, &Evidence{lower, upper, true}, false}
 	}
 	loose := func(p pastELBO) pastELBO { p.bounds.Tight = false; return p }
 	leader := make(at(3, 128, 0, 0, 1), at(2, 64, -200, -100, 50))
@@ -82,7 +82,7 @@ func TestDriftWithMoreInducing(t *testing.T) {
 // What changes while bounds are close comes from the search, and counts whole.
 func TestDriftOfCloseBounds(t *testing.T) {
 	at := func(number, m int, lower float64) pastELBO {
-		return pastELBO{number, 100, lower, m, &Evidence{lower, lower + 0.3, true}}
+		return pastELBO{number, 100, lower, m, &Evidence{lower, lower + 0.3, true}, false}
 	}
 	leader := &kernel{past: []pastELBO{at(3, 128, 0), at(2, 64, 0)}}
 	other := &kernel{past: []pastELBO{at(3, 128, -2), at(2, 64, -9)}}
@@ -96,7 +96,7 @@ func TestDriftOfCloseBounds(t *testing.T) {
 // allow once they are closer, however large it was, and whole where nothing has become closer.
 func TestDriftFadesAsBoundsClose(t *testing.T) {
 	at := func(number, m int, lower, slack float64) pastELBO {
-		return pastELBO{number, 100, lower, m, &Evidence{lower, lower + slack, true}}
+		return pastELBO{number, 100, lower, m, &Evidence{lower, lower + slack, true}, false}
 	}
 	leader := &kernel{past: []pastELBO{at(3, 400, 0, 0), at(2, 128, -70, 20), at(1, 64, -100, 20)}}
 	// Ahead by 30 to 70 nats, then behind by 80 to 120, at last by 60 with nothing left open.

@@ -172,6 +172,7 @@ type KernelResult struct {
 	Rank                       int          // 1 is the highest posterior; 0 if not live
 	Tied                       bool         // equal to the leader within one nat or twice the error of the gap
 	Evidence                   *Evidence    // nil where the local ELBO is an estimate
+	Windows                    *Windows     // of kernels left out, too; nil where windows say nothing
 	Apart                      bool         // told apart at these hyperparameters: its upper bound lies below the leader's lower one
 	Params                     []ParamValue // one for each of the program's
 	Gain                       float64      // that is still expected of its hyperparameters, nats; -1 where nothing says
@@ -183,6 +184,9 @@ type KernelResult struct {
 
 // below reports whether the evidence is known to be less than another one's.
 func (k *KernelResult) below(other *KernelResult) bool {
+	if a, b := k.Windows, other.Windows; a != nil && b != nil {
+		return a.Nats+a.High+k.Volume < b.Nats-b.Low+other.Volume
+	}
 	return k.Evidence.with(k.Volume).below(other.Evidence.with(other.Volume))
 }
 

@@ -46,6 +46,7 @@ func (r *round) commit(ctx context.Context) (undo func(), err error) {
 		if k.heard = (solution{}); r.unresolved {
 			k.heard = f.Heard
 		}
+		k.nearby = r.nearby[i]
 		k.volume, k.crude = f.Volume.Nats, r.settings.laplace() && !f.Volume.Known
 		k.between = [2][]float64{f.Volume.Low, f.Volume.High}
 		if f.Chosen {
@@ -225,8 +226,13 @@ func (t *Trainer) report(q *belief.Belief) *Evaluation {
 	}
 	for i, k := range t.kernels {
 		res := &e.Kernels[i]
-		_, _, _, member := t.standing(k)
+		worth, _, _, member := t.standing(k)
 		*res = KernelResult{ID: k.id, Status: k.status, Reason: k.reason, LeftOut: member && !k.current(t.rows)}
+		if member && k.seenNearby(t.rows) {
+			w := k.nearby.Windows
+			w.Nats = worth - k.volume
+			res.Windows = &w
+		}
 		switch {
 		case k.current(t.rows):
 			if t.expansion.grammar != nil {

@@ -299,7 +299,7 @@ func (r *round) blur(ctx context.Context) error {
 	if r.dim > 1 {
 		return nil
 	}
-	_, p, x, left, err := r.remainder(ctx, r.neighbours())
+	_, p, x, left, err := r.remainder(ctx, r.neighbours(heardRows, heardRuns))
 	if err == nil && p.Noise >= leastRough && periods.Alike(x, left) > alikeSDs {
 		r.blurred = fmt.Sprintf("what %d inducing inputs take for noise is alike in neighbouring rows: the space goes on growing with %d",
 			r.m, next)

@@ -288,7 +288,7 @@ func (t *Trainer) forgotten(e *Evaluation) (out []int) {
 		switch {
 		case k.Status == Live:
 			live++
-		case k.LeftOut:
+		case k.LeftOut && !t.kernels[i].seenNearby(t.rows): // else more is known of it than its place on a rung
 			if share += k.Posterior; k.Posterior >= recallLeast {
 				out = append(out, i)
 			}
@@ -383,6 +383,9 @@ func (t *Trainer) finalists() map[int]bool {
 		}
 	}
 	sure := func(i int) float64 {
+		if k := t.kernels[i]; k.seenNearby(t.rows) {
+			return k.nearby.Nats
+		}
 		if k := t.kernels[i]; t.nextRough() && k.heard.X != nil {
 			return k.heard.Value
 		}
@@ -392,7 +395,7 @@ func (t *Trainer) finalists() map[int]bool {
 		return t.kernels[i].elbo
 	}
 	middle := func(i int) float64 {
-		if b := t.kernels[i].bounds; b != nil && t.rows <= ProductRows && !t.nextRough() {
+		if b := t.kernels[i].bounds; b != nil && t.rows <= ProductRows && !t.nextRough() && !t.kernels[i].seenNearby(t.rows) {
 			return b.Lower + b.Slack()/2
 		}
 		return sure(i)
@@ -524,7 +527,7 @@ func (t *Trainer) tell(e *Evaluation, audibly bool) {
 	switch {
 	case t.told && !before && !last:
 		text = fmt.Sprintf("%d inducing inputs are enough: fewer evaluations are needed than planned", t.m)
-	case !t.told && last && bounded && len(open) > 1:
+	case !t.told && last && bounded && len(open) > 1 && e.Kernels[e.Leader()].Windows == nil:
 		text = t.together(open)
 	default:
 		return

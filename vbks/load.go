@@ -354,6 +354,13 @@ func (l *loader) kernel(t *Trainer, i int) {
 		}
 		k.past = append(k.past, p)
 	}
+	for i, v := range l.optional(name("looked"), len(k.past)) {
+		k.past[i].windows = v != 0
+	}
+	if v := l.optional(name("windows"), windowsFields+len(k.program.Free)+1); v != nil {
+		rows, seen := l.whole(name("windows"), v[3], 1, t.data.Rows()), l.whole(name("windows"), v[5], 1, t.data.Rows())
+		k.nearby = &nearby{Windows{v[0], v[1], v[2], rows}, v[windowsFields:], v[4], seen}
+	}
 	for v := l.optional(name("ends"), -1); len(v) > 0 && l.err == nil; v = v[endFields:] {
 		if len(v) < endFields {
 			l.fail("array %s ends within a rung", name("ends"))
@@ -453,7 +460,7 @@ func (l *loader) last(t *Trainer) {
 		return
 	}
 	for i := range e.Kernels {
-		e.Kernels[i].Apart = e.Kernels[i].below(&e.Kernels[leader])
+		e.Kernels[i].Apart = e.Kernels[i].Rank > 0 && e.Kernels[i].below(&e.Kernels[leader])
 	}
 	t.judge(e)
 	t.last = e

@@ -204,6 +204,7 @@ const (
 	foreseenHalf     = 0.3   // of the rows, from where a third of the starts are enough
 	foreseenScouting = 20.0  // where it is not, on the scout: not at every evaluation
 	foreseenOnCard   = 5e11  // beside steps on a card: matrices' way to the host, the belief, and that steps fill it less than passes do
+	foreseenWindow   = 6e5   // multiplications that a row takes in a gradient of log evidence by windows
 	foreseenValue    = 0.55  // a value without its gradient
 	foreseenDear     = 45 + 120*foreseenValue
 	foreseenModes    = 220.0                 // an integral: its modes and their curvatures
@@ -221,6 +222,7 @@ type Prospect struct {
 	Inducing    int
 	Last        bool // it is the last one planned on its rung
 	OnCard      bool // computed on cards
+	OneInput    bool // rows have one order
 }
 
 // Foreseen is about what an evaluation takes. It has no unit: what it is good for
@@ -234,6 +236,11 @@ func (s Settings) Foreseen(p Prospect) float64 {
 	e, err := s.Effort(p.Rows)
 	if err != nil {
 		return float64(p.Kernels)
+	}
+	if p.OneInput && p.Rung == 0 && p.Last && p.Seen == p.Rows {
+		apart := p
+		apart.OneInput = false
+		return s.Foreseen(apart) + foreseenWindow*s.WindowRows(p.Rows, p.Kernels)
 	}
 	if !e.Exact() {
 		rows, scout := ScoutSize(p.Kernels, p.Inducing)

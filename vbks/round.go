@@ -21,11 +21,12 @@ type round struct {
 	number   int
 	n        int
 	screen   *rowSet
-	compared *rowSet   // on which hyperparameters are compared
-	live     []int     // indices of the kernels that take part
-	given    []gift    // the last evaluation's solutions, best first
-	outcomes []outcome // of every kernel of the space
-	remarks  []Notice  // to be told with the evaluation
+	compared *rowSet         // on which hyperparameters are compared
+	live     []int           // indices of the kernels that take part
+	given    []gift          // the last evaluation's solutions, best first
+	outcomes []outcome       // of every kernel of the space
+	remarks  []Notice        // to be told with the evaluation
+	nearby   map[int]*nearby // what windows say, by place of the kernel; nil: nothing
 
 	stages []KernelProgress
 

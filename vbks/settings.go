@@ -23,6 +23,7 @@ type Settings struct {
 	MostSeconds   float64 // where Inducing is 0: no rung is begun that would end later, in s; 0: none. By the clock
 	Placement     string  // one of inducing.Methods
 	Own           string  // one of OwnNames: whether the best kernels get inducing inputs of their own; "": "off"
+	Windows       bool    // log evidence by windows of neighbours, where Inducing is 0 and errors are integrated over
 	Bound         string  // one of BoundNames: on which "collapsed" searches hyperparameters; "": "elbo"
 	// On the diagonal of k(Z,Z).
 	Jitter device.Jitter
@@ -91,6 +92,7 @@ func DefaultSettings() Settings {
 		Placement:       "auto",
 		Bound:           tightBound,
 		Own:             autoOwn,
+		Windows:         true,
 		AllRows:         1024,
 		Jitter:          device.Jitter{Relative: 1e-9},
 		Optimizer:       "auto",

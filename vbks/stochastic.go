@@ -110,6 +110,9 @@ func (s stochastic) complete(ctx context.Context, r *round) error {
 	if err := r.tighten(ctx); err != nil {
 		return err
 	}
+	if err := r.look(ctx); err != nil {
+		return err
+	}
 	return r.audible(ctx)
 }
 

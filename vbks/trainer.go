@@ -110,6 +110,7 @@ type kernel struct {
 	crude   bool         // no curvature could be had: its volume is the prior's
 	between [2][]float64 // of its free vector, entry by entry, what it lies between with 95 % of the belief; nil where no draws tell
 	bounds  *Evidence    // on the log evidence at its hyperparameters; nil where only an estimate is known
+	nearby  *nearby      // what windows of neighbours say of its log evidence; nil: nothing
 	low     int          // consecutive evaluations below the mass for pruning
 	past    []pastELBO   // the last ones, of the present first
 	ends    []rungEnd    // of the rungs that it has taken part in and the run has left, oldest first

@@ -34,6 +34,7 @@ const (
 	phaseLearn      phase = "learn"
 	phaseEvidence   phase = "evidence"
 	phaseHear       phase = "rough functions"
+	phaseWindows    phase = "windows"
 	phaseIntegral   phase = "integrals over hyperparameters"
 	phaseSpread     phase = "spread of hyperparameters"
 	phasePredict    phase = "predict"
@@ -90,19 +91,22 @@ type order struct {
 	Donors    []gift      // search: the last evaluation's solutions, best first
 	Sparing   bool        // transplants: only what changes nothing, and a few iterations
 	Time      int         // transplants: how often there have been some in this round
-	Near      []int       // hear: rows with their neighbours
+	Near      []int       // hear, windows: rows with their neighbours; windows, nil: all that have been seen
+	Again     bool        // windows: from what an earlier stage has found
+	Wide      bool        // windows: what that is worth by wider ones
 	X         []float64   // predict, components: rows to predict at
 	Averaged  bool        // predict, model: over hyperparameters
 	Factors   bool        // model: with the factors of q(v)
 	LeaveOut  bool        // predict: the rows seen in the place of X, each without itself
 	Block     int         // and without so many about it, in the order of the first input; 0, 1: itself alone
 	at        device.Data `wire:"-"` // X on the device, see place
+	windowed  windowRows  `wire:"-"` // likewise
 }
 
 // draws reports whether the order's units make starts.
 func (o *order) draws() bool {
 	switch o.Phase {
-	case phaseSearch, phaseTransplant, phaseHear:
+	case phaseSearch, phaseTransplant, phaseHear, phaseWindows:
 		return true
 	case phaseTune:
 		return !o.Further
@@ -138,6 +142,7 @@ type outcome struct {
 	Terms      []float64      // of the ELBO, row by row on the common subsample; nil if all rows were used
 	Evidence   *Evidence      // nil where only an estimate is known
 	Heard      solution       // where all rows come early: what its noise is as a rough function, on all of them
+	Windowed   windowAscent   // what windows of neighbours say
 	Volume     laplace.Volume // of the mode, where that counts
 	Prediction *predicted
 	Spread     *Spread       // of hyperparameters about the state; nil until asked for
@@ -219,6 +224,9 @@ func (s *site) place(o *order) (err error) {
 	if o.Phase == phasePredict && !o.LeaveOut || o.Phase == phaseComponents {
 		o.at, err = s.dev.NewData(o.X, nil, s.dim)
 	}
+	if o.Phase == phaseWindows {
+		o.windowed, err = s.windowRows(o)
+	}
 	return err
 }
 
@@ -291,6 +299,8 @@ func (u *unit) work(ctx context.Context) error {
 		return u.evidence()
 	case phaseHear:
 		return u.hear(ctx)
+	case phaseWindows:
+		return u.windows(ctx)
 	case phaseIntegral:
 		return u.integrals(ctx)
 	case phaseSpread:

@@ -270,12 +270,12 @@ func (r *round) hear(ctx context.Context, kernels []int) error {
 	if err := r.each(ctx, o, r.tasks(known)); err != nil {
 		return err
 	}
-	return r.passOn(ctx, o, known)
+	return r.passOn(ctx, o, known, func(f *outcome) *solution { return &f.Heard })
 }
 
-// passOn lets kernels that have been heard take what their kin were heard as, where that is better: a kernel
+// passOn lets kernels take what has been found for their kin, as of says, where that is better: a kernel
 // is left out by what it was heard as, and must not be for a solution that others have found and it can represent.
-func (r *round) passOn(ctx context.Context, o *order, kernels []int) error {
+func (r *round) passOn(ctx context.Context, o *order, kernels []int, of func(*outcome) *solution) error {
 	news := map[int]bool{}
 	for _, k := range kernels {
 		news[k] = true
@@ -285,10 +285,10 @@ func (r *round) passOn(ctx context.Context, o *order, kernels []int) error {
 		before := map[int]float64{}
 		var takers []int
 		for _, k := range kernels {
-			before[k] = r.outcomes[k].Heard.Value
+			before[k] = of(&r.outcomes[k]).Value
 			var all []gift
 			for i, rel := range r.kernels[k].kin {
-				if giver := r.outcomes[rel.From].Heard; news[rel.From] && giver.X != nil {
+				if giver := of(&r.outcomes[rel.From]); news[rel.From] && giver.X != nil {
 					all = append(all, gift{From: i, X: giver.X, Value: giver.Value})
 				}
 			}
@@ -308,7 +308,7 @@ func (r *round) passOn(ctx context.Context, o *order, kernels []int) error {
 		}
 		clear(news)
 		for _, k := range takers {
-			if r.outcomes[k].Heard.Value > before[k]+settledNats {
+			if of(&r.outcomes[k]).Value > before[k]+settledNats {
 				news[k] = true
 			}
 		}
@@ -388,7 +388,7 @@ const partRows = 768
 // takes what is better there to all rows.
 func (u *unit) exploreApart(ctx context.Context, onRows, onScreen, plainly objective) ([][]draft, error) {
 	s := u.order.Part
-	rows, _, err := takeOut(u, s.Rows)
+	rows, _, err := takeOut(u.site, s.Rows)
 	if err != nil {
 		return nil, err
 	}
@@ -444,7 +444,7 @@ func (u *unit) exploreApart(ctx context.Context, onRows, onScreen, plainly objec
 }
 
 // takeOut makes data of some rows, and returns their targets.
-func takeOut[T int | int32](u *unit, which []T) (rows device.Data, y []float64, err error) {
+func takeOut[T int | int32](u *site, which []T) (rows device.Data, y []float64, err error) {
 	var x, roots []float64
 	for _, row := range which {
 		i := int(row)
@@ -459,7 +459,7 @@ func takeOut[T int | int32](u *unit, which []T) (rows device.Data, y []float64, 
 
 // hear does what the order says for the kernels of a unit.
 func (u *unit) hear(ctx context.Context) error {
-	rows, y, err := takeOut(u, u.order.Near)
+	rows, y, err := takeOut(u.site, u.order.Near)
 	if err != nil {
 		return err
 	}
@@ -543,10 +543,15 @@ func (u *unit) roughs() (out [][]float64) {
 	if len(u.tasks[0].Gifts) == 0 {
 		return u.drawer.Roughen(m.program, f.State.Free)
 	}
-	rng := u.stream(0, 950+u.order.Time)
+	return u.transplanted(f.Heard.X)
+}
+
+// transplanted is what gifts of its kin make of a solution of the only kernel of a unit.
+func (u *unit) transplanted(x []float64) (out [][]float64) {
+	m, rng := u.model(0), u.stream(0, 950+u.order.Time)
 	for _, g := range u.tasks[0].Gifts {
 		rel := m.kin[g.From]
-		out = append(out, u.drawer.Transplant(rel, u.models[rel.From].program, m.program, g.X, f.Heard.X, rng)...)
+		out = append(out, u.drawer.Transplant(rel, u.models[rel.From].program, m.program, g.X, x, rng)...)
 	}
 	return out
 }

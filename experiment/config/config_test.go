@@ -121,6 +121,7 @@ inducing = 3
 first_inducing = 20
 compare_all = 77
 own = "off"
+windows = false
 bound = "elbo"
 most_inducing = 300
 most_seconds = 60.5

@@ -125,6 +125,8 @@ func (c *Config) keys() []key {
 		{"sparse", "placement", choice(&s.Placement, inducing.Methods()...), "of inducing inputs; auto: by the data"},
 		{"sparse", "own", choice(&s.Own, vbks.OwnNames()...),
 			"inducing inputs of their own for the best kernels, where there are more rows than could all be inducing inputs"},
+		{"sparse", "windows", flag{&s.Windows},
+			"log evidence by windows of neighbours, of one input and more rows than could all be inducing inputs, where errors are integrated"},
 		{"sparse", "bound", choice(&s.Bound, vbks.BoundNames()...), "on which hyperparameters are searched"},
 		{"sparse", "jitter", real{&s.Jitter.Relative, 0, 1, false}, "times the mean diagonal of k(Z,Z)"},
 		{"sparse", "jitter_absolute", real{&s.Jitter.Absolute, 0, 1, false}, "added to it"},

@@ -73,7 +73,7 @@ func kept(c Config) Config {
 	c.Data.Transform, c.Settings.PredictTheta = "", ""
 	c.Data.Cycle, c.Data.Calendar = 0, nil
 	c.Settings.Bound, c.Settings.Evidence, c.Settings.AllRows = "elbo", "mode", 0
-	c.Settings.Own, c.Settings.Local = "off", "none"
+	c.Settings.Own, c.Settings.Local, c.Settings.Windows = "off", "none", false
 	return c
 }
 

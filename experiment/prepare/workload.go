@@ -257,6 +257,9 @@ func (w *workload) seconds(search, full, wide cost.Bound) float64 {
 		total += overhead*alive*each + beliefSeconds(w.kernels)
 	}
 	total *= max(1, float64(planned)/mostCounted)
+	if w.dim == 1 {
+		total += overhead * perWindow * full.RowGrad * s.WindowRows(n, int(math.Ceil(alive)))
+	}
 	// A run that knows enough leaves rungs out; this is all of them.
 	left, on := int(math.Ceil(alive)), full
 	for i, m := range rungs {

@@ -40,7 +40,16 @@ type Kernel struct {
 type Share struct {
 	Posterior files.Number `json:"posterior"`
 	Bayes     files.Number `json:"bayes"`
-	Point     *Point       `json:"point,omitempty"` // as that of a Fit
+	Point     *Point       `json:"point,omitempty"`   // as that of a Fit
+	Windows   *Windows     `json:"windows,omitempty"` // likewise
+}
+
+// Windows is log evidence by windows of neighbours, nats of the standardised targets.
+type Windows struct {
+	Nats files.Number `json:"nats"` // with log p(θ)
+	Low  files.Number `json:"low"`  // how far below and above that it may be
+	High files.Number `json:"high"`
+	Rows int          `json:"rows"` // that it was last computed from
 }
 
 // Fit holds a live kernel's numbers.
@@ -54,7 +63,8 @@ type Fit struct {
 	Tied      bool           `json:"tied,omitempty"`
 	Rows      int            `json:"elbo_rows,omitempty"` // that the ELBO was computed from; 0 in the logs of older versions
 	Evidence  *Evidence      `json:"evidence,omitempty"`  // nil where the ELBO is an estimate
-	Apart     bool           `json:"apart,omitempty"`     // told apart from the leader at these hyperparameters
+	Windows   *Windows       `json:"windows,omitempty"`   // what the belief takes in the place of ELBO; nil where it does not
+	Apart     bool           `json:"apart,omitempty"`     // told apart from the leader at these hyperparameters, or by windows
 	Point     *Point         `json:"point,omitempty"`     // nil where the errors of local ELBOs change nothing
 	Source    string         `json:"source,omitempty"`
 	Flags     []vbks.Flag    `json:"flags,omitempty"` // what its user should look at

@@ -12,6 +12,7 @@ import (
 type foresight struct {
 	known    bool // else they count as equal
 	onCard   bool
+	oneInput bool
 	settings vbks.Settings
 	weights  string // of predictions
 	rows     int
@@ -31,7 +32,7 @@ func foresee(s *Start) foresight {
 		return foresight{}
 	}
 	f := foresight{known: true, onCard: s.DeviceKind == "cuda", settings: c.Settings, weights: c.Settings.Weights, rows: s.Data.Train,
-		kernels: len(s.Kernels)}
+		kernels: len(s.Kernels), oneInput: len(s.Inputs()) == 1}
 	f.rungs = f.settings.Rungs(f.rows, f.kernels)
 	return f
 }
@@ -53,7 +54,7 @@ func (f *foresight) made(e *Evaluation) float64 {
 	}
 	at := f.rung(e.Inducing)
 	work := f.settings.Foreseen(vbks.Prospect{Rows: f.rows, Seen: e.RowsSeen, First: f.kernels, Kernels: e.live(), Close: e.near(),
-		Rung: at, Rungs: len(f.rungs), Inducing: e.Inducing, Last: e.Planned-e.Index <= len(f.rungs)-1-at, OnCard: f.onCard})
+		Rung: at, Rungs: len(f.rungs), Inducing: e.Inducing, Last: e.Planned-e.Index <= len(f.rungs)-1-at, OnCard: f.onCard, OneInput: f.oneInput})
 	if e.Index > 1 {
 		work += f.settings.ForeseenScores(f.rows, e.RowsSeen, e.averaged(f.weights, vbks.BriefWeight), e.Inducing)
 	}
@@ -99,7 +100,7 @@ func (f *foresight) ahead(e *Evaluation, fall float64) (all []planned, scores fl
 	at := f.rung(e.Inducing)
 	climbs := max(0, min(left, len(f.rungs)-1-at)) // these come last
 	next := vbks.Prospect{Rows: f.rows, Seen: e.RowsSeen, First: f.kernels, Kernels: e.live(), Close: e.near(),
-		Rung: at, Rungs: len(f.rungs), Inducing: e.Inducing, OnCard: f.onCard}
+		Rung: at, Rungs: len(f.rungs), Inducing: e.Inducing, OnCard: f.onCard, OneInput: f.oneInput}
 	averaged, brief := e.averaged(f.weights, vbks.AveragedWeight), e.averaged(f.weights, vbks.BriefWeight)
 	one := func() float64 {
 		return f.settings.Foreseen(next) + f.settings.ForeseenScores(f.rows, next.Seen, brief, next.Inducing)
@@ -206,7 +207,7 @@ func (e *Evaluation) open() (slack float64, known bool) {
 		if k.Status != vbks.Live || k.Fit == nil || k.Fit.Apart {
 			continue
 		}
-		own, bounded := k.Fit.Slack()
+		own, bounded := k.Fit.bounded()
 		if !bounded {
 			return 0, false
 		}
@@ -218,9 +219,9 @@ func (e *Evaluation) open() (slack float64, known bool) {
 // near counts the kernels that are compared and close to the best.
 func (e *Evaluation) near() (n int) {
 	best := math.Inf(-1)
-	e.fits(func(f *Fit) { best = max(best, float64(f.ELBO+f.Volume)) })
+	e.fits(func(f *Fit) { best = max(best, f.Worth()) })
 	e.fits(func(f *Fit) {
-		if float64(f.ELBO+f.Volume) >= best-vbks.IntegralNats {
+		if f.Worth() >= best-vbks.IntegralNats {
 			n++
 		}
 	})
@@ -230,10 +231,10 @@ func (e *Evaluation) near() (n int) {
 // averaged counts the kernels over whose hyperparameters predictions are averaged, those of a weight and more.
 func (e *Evaluation) averaged(weights string, least float64) (n int) {
 	best, sum := math.Inf(-1), 0.0
-	e.fits(func(f *Fit) { best = max(best, float64(f.ELBO+f.Volume)) })
+	e.fits(func(f *Fit) { best = max(best, f.Worth()) })
 	weight := func(f *Fit) float64 {
 		if weights == vbks.TemperedWeights {
-			return math.Exp((float64(f.ELBO+f.Volume) - best) / vbks.Tempering)
+			return math.Exp((f.Worth() - best) / vbks.Tempering)
 		}
 		return max(0, float64(f.Posterior))
 	}

@@ -12,15 +12,20 @@ import (
 const (
 	MarkEqual = "equal"        // within a nat or the errors of the gap
 	MarkClose = "within a nat" // as that, though the bounds tell them apart
-	MarkApart = "told apart"   // by the bounds, at these hyperparameters
+	MarkApart = "told apart"   // by the bounds, at these hyperparameters, or by windows
 )
 
 // NotBounded is said of slack that says nothing.
 const NotBounded = "not usefully bounded"
 
-// Worth is what ranks a kernel, nats: its local ELBO, and the log volume of its mode where
-// the belief adds it.
-func (f *Fit) Worth() float64 { return float64(f.ELBO + f.Volume) }
+// Worth is what ranks a kernel, nats: its local ELBO, or its log evidence by windows, and the log volume of its mode
+// where the belief adds it.
+func (f *Fit) Worth() float64 {
+	if f.Windows != nil {
+		return float64(f.Windows.Nats + f.Volume)
+	}
+	return float64(f.ELBO + f.Volume)
+}
 
 // Gap is how much more a kernel is worth than the leader, nats; below 0 as a rule.
 func (f *Fit) Gap(leader *Fit) float64 { return f.Worth() - leader.Worth() }
@@ -54,9 +59,17 @@ func (f *Fit) Sampled(seen int) bool {
 	return f.Rows < seen
 }
 
-// Slack is what the bounds on the log evidence leave open in nats; ok is false where
+// Slack is what the bounds on the log evidence leave open in nats, or windows; ok is false where
 // there are none.
 func (f *Fit) Slack() (nats float64, ok bool) {
+	if f.Windows != nil {
+		return float64(f.Windows.Low + f.Windows.High), true
+	}
+	return f.bounded()
+}
+
+// bounded is what the bounds on the log evidence leave open.
+func (f *Fit) bounded() (nats float64, ok bool) {
 	if f.Evidence == nil {
 		return 0, false
 	}
@@ -67,7 +80,7 @@ func (f *Fit) Slack() (nats float64, ok bool) {
 // are multiplied with all of k(X,X) the upper bound grows with what the inducing inputs do not show of any row.
 func (f *Fit) Usefully(rows int) bool {
 	slack, ok := f.Slack()
-	return ok && (rows <= vbks.ProductRows || slack <= 1)
+	return ok && (rows <= vbks.ProductRows || slack <= 1 || f.Windows != nil)
 }
 
 // Unbounded says that the slack of an evaluation's kernels says nothing, "" where it does, or there is none.

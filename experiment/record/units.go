@@ -21,8 +21,12 @@ func (s *Start) Evaluation(e *vbks.Evaluation, planned int) *Evaluation {
 		if k.PointPosterior != k.Posterior || k.PointBayes != k.Bayes {
 			point = &Point{files.Number(k.PointPosterior), files.Number(k.PointBayes)}
 		}
+		var windows *Windows
+		if w := k.Windows; w != nil {
+			windows = &Windows{files.Number(w.Nats), files.Number(w.Low), files.Number(w.High), w.Rows}
+		}
 		if k.LeftOut {
-			out.Kernels[i].Left = &Share{files.Number(k.Posterior), files.Number(k.Bayes), point}
+			out.Kernels[i].Left = &Share{files.Number(k.Posterior), files.Number(k.Bayes), point, windows}
 		}
 		if k.Status != vbks.Live {
 			continue
@@ -30,7 +34,7 @@ func (s *Start) Evaluation(e *vbks.Evaluation, planned int) *Evaluation {
 		f := &Fit{
 			Posterior: files.Number(k.Posterior), Bayes: files.Number(k.Bayes), ELBO: files.Number(k.ELBO), SE: files.Number(k.SE),
 			Rank: k.Rank, Tied: k.Tied, Source: k.Source, Flags: k.Flags, Rows: k.ELBORows, Apart: k.Apart,
-			Point: point, Volume: files.Number(k.Volume),
+			Point: point, Volume: files.Number(k.Volume), Windows: windows,
 		}
 		if b := k.Evidence; b != nil {
 			f.Evidence = &Evidence{files.Number(b.Lower), files.Number(b.Upper)}

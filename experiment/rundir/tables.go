@@ -67,7 +67,7 @@ func newTableRows() tableRows {
 func writeHeaders(posterior, metrics io.Writer) error {
 	err := files.WriteRows(posterior, []string{"evaluation", "proportion", "rows_seen", "kernel_id", "kernel",
 		"posterior", "bayes", "local_elbo", "elbo_se", "rank", "status", "elbo_rows", "lower", "upper",
-		"point_posterior", "point_bayes"})
+		"point_posterior", "point_bayes", "windows", "windows_low", "windows_high", "windows_rows"})
 	if err == nil {
 		err = files.WriteRows(metrics, withLeader(MetricColumns(), "leader_since", "leader_changes"))
 	}
@@ -124,12 +124,20 @@ func (t *tableRows) posteriorRows(e *record.Evaluation) [][]string {
 	rows := make([][]string, len(e.Kernels))
 	for i, k := range e.Kernels {
 		row := []string{strconv.Itoa(e.Index), files.FormatFloat(e.Proportion), strconv.Itoa(e.RowsSeen),
-			k.ID, t.kernels[k.ID].Name, "", "", "", "", "", string(k.Status), "", "", "", "", ""}
+			k.ID, t.kernels[k.ID].Name, "", "", "", "", "", string(k.Status), "", "", "", "", "", "", "", "", ""}
+		windows := func(w *record.Windows) {
+			if w != nil {
+				low, high := w.Nats-w.Low, w.Nats+w.High
+				copy(row[16:], []string{w.Nats.String(), low.String(), high.String(), strconv.Itoa(w.Rows)})
+			}
+		}
 		if s := k.Left; s != nil {
+			windows(s.Windows)
 			point := s.Plain()
 			row[5], row[6], row[14], row[15] = s.Posterior.String(), s.Bayes.String(), point.Posterior.String(), point.Bayes.String()
 		}
 		if f := k.Fit; f != nil {
+			windows(f.Windows)
 			copy(row[5:], []string{f.Posterior.String(), f.Bayes.String(), f.ELBO.String(), f.SE.String(), strconv.Itoa(f.Rank)})
 			if f.Rows > 0 {
 				row[11] = strconv.Itoa(f.Rows)

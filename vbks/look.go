@@ -1,0 +1,403 @@
+package vbks
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"example.com/kestrel/device"
+	"example.com/kestrel/vbks/windows"
+)
+
+const (
+	// Log evidence by windows is with windowInducing inducing inputs, twice as many where windows are twice as wide.
+	windowInducing = 64
+	windowBlock    = 64
+	// Kernels that are windowNats behind the best on few rows are not climbed on more, the foremost mostWide are; nor are
+	// more than have windowWork rows together, and on all rows no more than mostWindowed. So many are valued by wider windows.
+	windowNats   = 20
+	windowWork   = 3e5
+	mostWindowed = 6
+	mostWide     = 3
+	// L-BFGS iterations on the fewest rows, from so many starts, on more, and, where these are many, on all; but for all
+	// rows up to windowTimes as many where more than openGain nats are still expected.
+	windowStarts  = 2
+	windowSteps   = 15
+	windowFurther = 8
+	windowFew     = 4
+	windowTimes   = 3
+	windowMany    = 200_000
+	openGain      = 0.3
+	windowRuns    = 8
+)
+
+// windowLevels are the rows on which log evidence by windows is climbed before all are.
+var windowLevels = []int{2_000, 8_000, 32_000}
+
+// windowAscent is where ascents of a kernel's log evidence by windows have arrived.
+type windowAscent struct {
+	At   solution // on the rows of the order, with log p(θ)
+	Wide float64  // its value by wider windows, where these were asked for
+}
+
+// Windows is a kernel's log evidence by windows of neighbours beside inducing inputs, see package windows, at the
+// hyperparameters that are the best so.
+type Windows struct {
+	Nats      float64 // with log p(θ); of a kernel that few rows have told off, that of the best less the gap there
+	Low, High float64 // how far below and above that it may be, nats
+	Rows      int     // that it was last computed from
+}
+
+// nearby is a kernel's Windows, with what they come from.
+type nearby struct {
+	Windows
+	x      []float64 // free vector
+	behind float64   // the gap to the best
+	seen   int       // rows
+}
+
+// looks reports whether an evaluation has log evidence by windows: where rows have one order and are more than could all
+// be inducing inputs, at its end on each rung.
+func (r *round) looks() bool {
+	return r.settings.windowed() && r.dim == 1 && r.expansion.grammar == nil && r.n == r.data.Rows() && r.concluding(r.number) &&
+		r.rungs[len(r.rungs)-1] < r.n
+}
+
+// windowed reports whether settings ask for that.
+func (s Settings) windowed() bool {
+	return s.Windows && s.autoInducing() && s.integrates() && s.pointEstimates() && s.Optimizer != "adam"
+}
+
+// nextLevel is on how many of n rows kernels are climbed next that have been on so many.
+func nextLevel(rows, n int) int {
+	for _, more := range windowLevels {
+		if more > rows && 2*more <= n {
+			return more
+		}
+	}
+	return n
+}
+
+// WindowRows is of about how many rows, one after the other, gradients of log evidence by windows are computed in a run of n
+// rows of one input, for so many kernels at first; 0 where there is none.
+func (s Settings) WindowRows(n, kernels int) (rows float64) {
+	if rungs := s.Rungs(n, kernels); !s.windowed() || s.Growth.On || rungs[len(rungs)-1] >= n {
+		return 0
+	}
+	left := float64(kernels)
+	for level := nextLevel(0, n); ; level = nextLevel(level, n) {
+		times := 15.0
+		if level == windowLevels[0] {
+			times = 45 // with values and kin
+		}
+		if level == n {
+			left = min(left, mostWindowed)
+		}
+		left = min(left, max(mostWide, windowWork/float64(level)))
+		if rows += times * left * float64(level); level == n {
+			return rows
+		}
+	}
+}
+
+// look finds the kernels' log evidence by windows. Few inducing inputs take a function that is rough for noise, and
+// kernels that have a part for it are then hundreds or thousands of nats too low, which no bound tells. All are climbed on few
+// rows, in runs of neighbours, the best of these on more, and on all. What has been found with fewer inducing inputs
+// stands: it does not depend on them.
+func (r *round) look(ctx context.Context) error {
+	if !r.looks() {
+		return nil
+	}
+	r.nearby = map[int]*nearby{}
+	top, some := math.Inf(-1), false // of those that are known
+	var left []int
+	for k, of := range r.kernels {
+		n := of.nearby
+		known := n != nil && n.seen == r.n
+		if known && of.status == Live {
+			top, some = math.Max(top, n.Nats), true
+		}
+		switch {
+		case !slices.Contains(r.live, k) || r.outcomes[k].State == nil || r.outcomes[k].Failure != "":
+		case known:
+			r.nearby[k] = n
+		default:
+			left = append(left, k)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	if some { // beside the best, whose gap tells how far behind they are
+		for k, n := range r.nearby {
+			if n.Nats == top {
+				left = append(left, k)
+			}
+		}
+		slices.Sort(left)
+	}
+	worth := func(k int) float64 { return r.outcomes[k].Windowed.At.Value }
+	o := r.order(phaseWindows)
+	for rows := nextLevel(0, r.n); ; rows = nextLevel(rows, r.n) {
+		if o.Near = nil; rows < r.n {
+			o.Near = r.neighbours(rows, windowRuns)
+		}
+		if err := r.lookOn(ctx, o, left); err != nil {
+			return err
+		}
+		left = slices.DeleteFunc(left, func(k int) bool { return r.outcomes[k].Windowed.At.X == nil })
+		if len(left) == 0 {
+			return nil
+		}
+		slices.SortStableFunc(left, func(a, b int) int { return cmp.Compare(worth(b), worth(a)) })
+		next, n, best := nextLevel(rows, r.n), 0, worth(left[0])
+		for place, k := range left {
+			at := &r.outcomes[k].Windowed.At
+			r.nearby[k] = &nearby{Windows{math.NaN(), 0, math.Max(0, at.Gain), rows}, at.X, best - at.Value, r.n}
+			if place < mostWide || float64(n*next) < windowWork && best-at.Value < windowNats && (next < r.n || n < mostWindowed) {
+				n++
+			}
+		}
+		if rows == r.n {
+			break
+		}
+		left, o.Again = left[:n], true
+	}
+	wide := left[:min(mostWide, len(left))]
+	o.Wide = true
+	if err := r.each(ctx, o, r.tasks(wide)); err != nil {
+		return err
+	}
+	// What the best one gains by wider windows the others do, too, but for an error.
+	wider := func(k int) float64 { return r.outcomes[k].Windowed.Wide }
+	wide = slices.DeleteFunc(slices.Clone(wide), func(k int) bool { return math.IsInf(wider(k), -1) })
+	best, shift := left[0], 0.0
+	for i, k := range wide {
+		if i == 0 || wider(k) > wider(best) {
+			best, shift = k, wider(k)-worth(k)
+		}
+	}
+	for k, n := range r.nearby {
+		switch {
+		case slices.Contains(wide, k):
+			e := math.Abs(wider(k) - worth(k) - shift)
+			n.Nats, n.Low, n.High = wider(k), e, e+n.High
+		case n.Rows == r.n && slices.Contains(left, k):
+			n.Nats = worth(k) + shift
+		case math.IsNaN(n.Nats):
+			n.Nats = worth(best) + shift - n.behind
+		}
+		top = math.Max(top, n.Nats)
+	}
+	for _, n := range r.nearby {
+		n.behind = top - n.Nats
+	}
+	return nil
+}
+
+// lookOn climbs kernels on the rows of an order; on few they take what their kin have found there, where that is better.
+func (r *round) lookOn(ctx context.Context, o *order, kernels []int) error {
+	if err := r.site().place(o); err != nil {
+		return err
+	}
+	if err := r.each(ctx, o, r.tasks(kernels)); err != nil || o.Again {
+		return err
+	}
+	return r.passOn(ctx, o, kernels, func(f *outcome) *solution { return &f.Windowed.At })
+}
+
+// windowRows are rows on the device in the order of their input, and inducing inputs beside them.
+type windowRows struct {
+	rows windows.Rows
+	z    [2]device.Points // for narrow and for wide windows
+}
+
+// windowRows puts the rows of an order on the device.
+func (s *site) windowRows(o *order) (w windowRows, err error) {
+	order := o.Near
+	if order == nil {
+		order = inOrder(s.x, s.dim, o.Rows)
+	}
+	if w.rows.Data, w.rows.Y, err = takeOut(s, order); err != nil {
+		return w, err
+	}
+	z := slices.Sorted(slices.Values(s.shared))
+	for i := range w.z {
+		m := min(len(z), windowInducing<<i)
+		some := make([]float64, m)
+		for j := range some {
+			some[j] = z[j*(len(z)-1)/max(1, m-1)]
+		}
+		d, err := s.dev.NewData(some, nil, s.dim)
+		if err != nil {
+			return w, err
+		}
+		w.z[i] = device.All(d)
+	}
+	return w, nil
+}
+
+// windows climbs the log evidence of a unit's kernels by windows, one after the other.
+func (u *unit) windows(ctx context.Context) error {
+	for i := range u.tasks {
+		alone := *u
+		alone.tasks, alone.outcomes = u.tasks[i:i+1], u.outcomes[i:i+1]
+		if err := alone.lookAt(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookAt does so for the only kernel of a unit.
+func (u *unit) lookAt(ctx context.Context) error {
+	f, w := &u.outcomes[0], u.order.windowed
+	g := u.worker.group
+	if err := u.load(g); err != nil {
+		return err
+	}
+	wide, width := 0, windows.Width{Block: windowBlock, Behind: windowBlock}
+	switch {
+	case u.order.Wide:
+		wide, width = 1, windows.Width{Block: 2 * windowBlock, Behind: 2 * windowBlock}
+	case u.order.Near != nil:
+		width.Behind /= 2
+	}
+	e, err := windows.New(g.lane, u.model(0).program, w.rows, w.z[wide], width, u.floor, u.jitter)
+	if err != nil {
+		return err
+	}
+	defer e.Free()
+	by := &windowObjective{group: g, of: e, factor: f.Factor, stop: u.stop}
+	at := &f.Windowed.At
+	if u.order.Wide {
+		a := &ascent{start: at.X}
+		err := value(u.all(), []*ascent{a}, by.values())
+		if f.Windowed.Wide = a.value; a.x == nil {
+			f.Windowed.Wide = math.Inf(-1)
+		}
+		return err
+	}
+	var tried []*ascent
+	steps, most, times := windowSteps, windowStarts, windowTimes
+	if u.order.Near == nil {
+		times = 1
+	}
+	switch {
+	case u.order.Again:
+		if tried, steps = append(tried, &ascent{start: at.X}), windowFurther; len(w.rows.Y) > windowMany {
+			steps = windowFew
+		}
+	case len(u.tasks[0].Gifts) > 0:
+		steps, most = windowFurther, 1
+		tried, err = u.trials(u.transplanted(at.X), by)
+	default:
+		tried, err = u.trials(append(u.drawer.Roughen(u.model(0).program, f.State.Free), f.State.Free), by)
+	}
+	if err != nil {
+		return err
+	}
+	if len(u.tasks[0].Gifts) == 0 {
+		*at = solution{}
+	}
+	for _, t := range tried[:min(most, len(tried))] {
+		from, before, rival := t.start, math.Inf(-1), *at
+		for range times {
+			a := &ascent{start: from}
+			if rival.X != nil {
+				a.against(&rival)
+			}
+			if err := u.climb(ctx, u.all(), []*ascent{a}, steps, by.gradients()); err != nil {
+				return err
+			}
+			if a.x == nil || a.value <= before {
+				break
+			}
+			if at.X == nil || a.value > at.Value {
+				*at = solution{X: a.x, Value: a.value, Gain: a.further()}
+			}
+			if from, before = a.x, a.value; a.further() <= openGain {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// trials values starts and returns those that can be, best first.
+func (u *unit) trials(starts [][]float64, by *windowObjective) (out []*ascent, err error) {
+	for _, x := range starts {
+		a := &ascent{start: x}
+		if err := value(u.all(), []*ascent{a}, by.values()); err != nil {
+			return nil, err
+		}
+		if a.x != nil {
+			out = append(out, a)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *ascent) int { return cmp.Compare(b.value, a.value) })
+	return out, nil
+}
+
+// windowObjective is a kernel's log evidence by windows, with log p(θ).
+type windowObjective struct {
+	group  *group
+	of     *windows.Evidence
+	factor float64
+	stop   stopped
+
+	value float64
+	grad  []float64 // of the last point
+	ok    bool
+}
+
+// at computes at the free vector x, and, if grad, the gradient.
+func (w *windowObjective) at(x []float64, grad bool) (err error) {
+	if w.grad = nil; grad {
+		w.grad = make([]float64, len(x))
+	}
+	if w.value, w.ok, err = w.of.At(x, w.factor, w.grad, w.stop); err != nil || !w.ok {
+		return err
+	}
+	g, sub := w.group, []int{0}
+	g.setFree(0, x)
+	var by device.Array
+	if grad {
+		by = g.gradFree
+		g.lane.Fill(sub, by, 0)
+	}
+	g.lane.Fill(sub, g.value, 0)
+	g.lane.LogPrior(sub, g.free, g.mean, g.prec, g.lo, g.hi, g.wall, g.value, by)
+	prior, err := g.scalar(g.value, 0)
+	if err != nil {
+		return err
+	}
+	w.value += prior
+	if grad {
+		more := make([]float64, g.ks.Free())
+		if err := g.lane.Read(by, 0, more); err != nil {
+			return err
+		}
+		floats.Add(w.grad, g.unpadded(0, more))
+	}
+	return nil
+}
+
+// gradients and values are of the only member.
+func (w *windowObjective) gradients() objective { return w.objective(true) }
+func (w *windowObjective) values() objective    { return w.objective(false) }
+
+func (w *windowObjective) objective(grad bool) objective {
+	return objective{
+		eval: func(_ []int, xs [][]float64) error { return w.at(xs[0], grad) },
+		result: func(_ int, to []float64) (float64, bool, error) {
+			if to != nil && w.grad != nil {
+				copy(to, w.grad)
+			}
+			return w.value, w.ok && !math.IsNaN(w.value), nil
+		},
+	}
+}

@@ -1,0 +1,199 @@
+package vbks
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"example.com/kestrel/device"
+	"example.com/kestrel/internal/thorough"
+	"example.com/kestrel/vbks/exact"
+)
+
+// wandering is n noisy values, in random order, of a level that wanders back to its mean.
+func wandering(n int) Training {
+	rng := rand.New(rand.NewPCG(11, 4))
+	level, d := 0.0, Training{Dim: 1, X: make([]float64, n), Y: make([]float64, n)}
+	for i := range n {
+		level = 0.8*level + 0.6*rng.NormFloat64()
+		d.X[i], d.Y[i] = 4*(2*float64(i)/float64(n)-1), level+0.2*rng.NormFloat64()
+	}
+	rng.Shuffle(n, func(i, j int) { d.X[i], d.X[j], d.Y[i], d.Y[j] = d.X[j], d.X[i], d.Y[j], d.Y[i] })
+	return d
+}
+
+// lookingSettings are those of a run that has log evidence by windows: there may be fewer inducing inputs than rows.
+func lookingSettings(optimizer string) Settings {
+	s := quickSettings(optimizer)
+	s.Inducing, s.FirstInducing, s.MostInducing, s.Errors, s.EvaluateEvery = 0, 8, 16, "integrate", 0.5
+	return s
+}
+
+var roughAndSmooth = []string{"SE", "MATERN12", "PER+SE", "LIN+MATERN12"}
+
+// Eight inducing inputs take what wanders for noise, so that kernels which have a part for it are far too low. Windows
+// tell: they are within two nats, or what they say themselves, of the log evidence, of the best one at an optimum of it, and the
+// belief is by them.
+func TestWindowsTellRoughFunctions(t *testing.T) {
+	t.Parallel()
+	const n = 300
+	d := wandering(n)
+	for _, optimizer := range []string{"collapsed", "natural"} {
+		tr := trainerOn(t, 1, nil, d, lookingSettings(optimizer), roughAndSmooth...)
+		es := train(t, tr)
+		e := es[len(es)-1]
+		if id := e.Kernels[e.Leader()].ID; id != "MATERN12" {
+			t.Errorf("%s: the leader is %s", optimizer, id)
+		}
+		rows, err := exact.New(onCPU(1), d.X, d.Y, 1, exact.Options{ThetaPrior: true, NoiseFloor: tr.settings.NoiseFloor})
+		if err != nil {
+			t.Fatal(err)
+		}
+		far, bayes := 0.0, 0.0
+		for i, k := range tr.kernels {
+			w := e.Kernels[i].Windows
+			if w == nil {
+				t.Fatalf("%s: nothing is known of %s", optimizer, k.id)
+			}
+			of, err := rows.Kernel(k.program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			nats, ok, err := of.At(k.nearby.x)
+			if err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+			best, err := of.Climb(t.Context(), k.nearby.x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(w.Nats-nats) > 2+w.Low+w.High || e.Kernels[i].Rank == 1 && best > nats+1 || w.Rows != n {
+				t.Errorf("%s, %s: %.2f by windows of %d rows, the log evidence is %.2f there and %.2f at most", optimizer, k.id, w.Nats, w.Rows, nats, best)
+			}
+			far = math.Max(far, w.Nats-k.elbo)
+			bayes += e.Kernels[i].Bayes
+		}
+		if far < 20 || math.Abs(bayes-1) > 1e-9 {
+			t.Errorf("%s: local ELBOs are at most %.1f nats below; Bayes' rule sums to %v", optimizer, far, bayes)
+		}
+		// The belief is that of these numbers.
+		a, b := &e.Kernels[1], &e.Kernels[3]
+		gap := a.Windows.Nats - b.Windows.Nats
+		if got := math.Log(a.Bayes / b.Bayes); math.Abs(got-gap) > 1 {
+			t.Errorf("%s: %s is ahead of %s by %.2f nats, by the belief %.2f", optimizer, a.ID, b.ID, gap, got)
+		}
+	}
+}
+
+// There is none where it is not asked for, errors are ignored, rows have no order, or all can be inducing inputs.
+func TestWindowsWhere(t *testing.T) {
+	t.Parallel()
+	for what, change := range map[string]func(*Settings, *Training){
+		"off":             func(s *Settings, _ *Training) { s.Windows = false },
+		"errors ignored":  func(s *Settings, _ *Training) { s.Errors = "ignore" },
+		"a number":        func(s *Settings, _ *Training) { s.Inducing = 8 },
+		"adam":            func(s *Settings, _ *Training) { s.Optimizer = "adam" },
+		"Z = X":           func(s *Settings, _ *Training) { s.MostInducing = 0 },
+		"a belief over θ": func(s *Settings, _ *Training) { s.Hyperparameters = "diagonal" },
+		"two inputs": func(_ *Settings, d *Training) {
+			x := make([]float64, 0, 2*len(d.X))
+			for i, v := range d.X {
+				x = append(x, v, float64(i%7))
+			}
+			d.X, d.Dim = x, 2
+		},
+	} {
+		s, d := lookingSettings("collapsed"), wandering(40)
+		change(&s, &d)
+		for _, e := range train(t, trainerOn(t, 1, nil, d, s, "SE", "MATERN12")) {
+			for i := range e.Kernels {
+				if e.Kernels[i].Windows != nil {
+					t.Errorf("%s: %+v", what, e.Kernels[i].Windows)
+				}
+			}
+		}
+		if got := s.WindowRows(40, 2); got != 0 && what != "two inputs" {
+			t.Errorf("%s: %v rows are foreseen", what, got)
+		}
+	}
+	s := lookingSettings("collapsed")
+	if s.WindowRows(300, 4) == 0 || s.WindowRows(100_000, 4) < 6*s.WindowRows(10_000, 4)/2 {
+		t.Errorf("%v and %v rows are foreseen of 300 and 100,000", s.WindowRows(300, 4), s.WindowRows(100_000, 4))
+	}
+}
+
+// Runs with windows are the same bit for bit whatever the lanes and batches, and when they are taken up from a
+// checkpoint after any evaluation.
+func TestWindowsAreReproducible(t *testing.T) {
+	thorough.Unraced(t)
+	thorough.AnyInstructions(t)
+	t.Parallel()
+	d := wandering(150)
+	for _, optimizer := range []string{"collapsed", "natural"} {
+		s := lookingSettings(optimizer)
+		cut := trainerOn(t, 1, nil, d, s, roughAndSmooth...)
+		var want []Evaluation
+		for !cut.Done() {
+			want = append(want, *next(t, cut))
+			dev := onCPU(1)
+			defer dev.Close()
+			again, err := Resume(t.Context(), dev, d, candidates(t, roughAndSmooth...), []string{"x"}, s, copied(t, cut.Checkpoint()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a, b := bare(again.Last()), bare(cut.Last()); !reflect.DeepEqual(a, b) {
+				t.Fatalf("%s: evaluation %d read back differs%s", optimizer, len(want), firstDifference([]Evaluation{a}, []Evaluation{b}))
+			}
+			cut = again
+		}
+		for _, other := range []struct {
+			what  string
+			lanes int
+			wrap  func(device.Device) device.Device
+		}{
+			{"never cut", 1, nil},
+			{"two lanes", 2, nil},
+			{"batches of 3 on two lanes", 2, func(d device.Device) device.Device { return regrouped{d, 3} }},
+		} {
+			if got := train(t, trainerOn(t, other.lanes, other.wrap, d, s, roughAndSmooth...)); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %s: other evaluations%s", optimizer, other.what, firstDifference(got, want))
+			}
+		}
+	}
+}
+
+// Of many rows all kernels are climbed on few of them, and those that are far behind there on no more.
+func TestWindowsOnFewRowsFirst(t *testing.T) {
+	thorough.Unraced(t)
+	t.Parallel()
+	for rows, want := range map[int]int{0: 2_000, 2_000: 8_000, 8_000: 32_000, 32_000: 70_000} {
+		if got := nextLevel(rows, 70_000); got != want {
+			t.Errorf("after %d of 70,000 rows %d", rows, got)
+		}
+	}
+	if got := nextLevel(0, 3_999); got != 3_999 {
+		t.Errorf("of 3,999 rows %d first", got)
+	}
+	s := lookingSettings("natural")
+	s.EvaluateEvery, s.MostInducing, s.Starts = 1, 8, 1
+	tr := trainerOn(t, 2, nil, wandering(4_000), s, "LIN", "SE", "MATERN12", "PER", "MATERN12+LIN", "LIN+PER")
+	e := next(t, tr)
+	few, all := 0, 0
+	for i := range e.Kernels {
+		k := &e.Kernels[i]
+		switch {
+		case k.Windows == nil:
+			t.Errorf("nothing is known of %s", k.ID)
+		case k.Windows.Rows == 4_000:
+			all++
+		case k.Windows.Rows == 2_000 && tr.kernels[i].nearby.behind > windowNats:
+			few++
+		default:
+			t.Errorf("%s: %+v, %.1f behind", k.ID, k.Windows, tr.kernels[i].nearby.behind)
+		}
+	}
+	if id := e.Kernels[e.Leader()].ID; id != "MATERN12" || few+all != 6 || all < 3 || few < 1 {
+		t.Errorf("%s leads; %d kernels on all rows, %d on few", id, all, few)
+	}
+}

@@ -1,0 +1,236 @@
+package windows_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/floats/scalar"
+	"gonum.org/v1/gonum/mat"
+
+	"example.com/kestrel/device"
+	"example.com/kestrel/device/cpu"
+	"example.com/kestrel/internal/must"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/kernelspacetest"
+	"example.com/kestrel/vbks/windows"
+)
+
+// table is rows of one input that ascends, at uneven steps, with a rough and a smooth part.
+func table(n int) (x, y []float64) {
+	rng := rand.New(rand.NewPCG(3, 8))
+	at, level := 0.5, 0.0
+	for range n {
+		at += 0.02 + 0.06*rng.Float64()
+		level = 0.9*level + 0.3*rng.NormFloat64()
+		x, y = append(x, at), append(y, math.Sin(at)+level+0.1*rng.NormFloat64())
+	}
+	return x, y
+}
+
+// evidence is that of windows of a table, with m inducing inputs spread over it; m = 0: all rows.
+func evidence(t testing.TB, expr string, n, m int, width windows.Width) (*windows.Evidence, *kernelspace.Program, []float64, []float64, []float64) {
+	t.Helper()
+	dev := cpu.New(cpu.Options{Lanes: 1})
+	x, y := table(n)
+	z := x
+	if m > 0 {
+		z = nil
+		for i := range m {
+			z = append(z, x[0]+(x[n-1]-x[0])*float64(i)/float64(m-1))
+		}
+	}
+	rows, err := dev.NewData(x, y, 1)
+	must.OK(t, err)
+	inducing, err := dev.NewData(z, nil, 1)
+	must.OK(t, err)
+	p := kernelspacetest.Program(t, expr, kernelspace.Options{Dim: 1})
+	e, err := windows.New(dev.Lane(0), p, windows.Rows{Data: rows, Y: y}, device.All(inducing), width, 1e-6, device.Jitter{Relative: 1e-9})
+	must.OK(t, err)
+	t.Cleanup(e.Free)
+	return e, p, x, y, z
+}
+
+// start is a free vector: all hyperparameters are e^-.3, but for the noise.
+func start(p *kernelspace.Program) []float64 {
+	free := make([]float64, len(p.Free)+1)
+	for i := range free {
+		free[i] = -0.3 - 0.1*float64(i)
+	}
+	free[len(free)-1] = math.Log(0.05)
+	return free
+}
+
+// value computes at a free vector.
+func value(t testing.TB, e *windows.Evidence, free, grad []float64) float64 {
+	t.Helper()
+	v, ok, err := e.At(free, 1, grad, nil)
+	must.OK(t, err)
+	if !ok {
+		t.Fatalf("no value at %v", free)
+	}
+	return v
+}
+
+// covariance is k(a,b) by the definition of the kernel, entry by entry.
+func covariance(p *kernelspace.Program, free, a, b []float64) *mat.Dense {
+	raw := make([]float64, len(p.Params))
+	for i := range raw {
+		raw[i] = 1
+	}
+	for i, at := range p.Free {
+		raw[at] = math.Exp(free[i])
+	}
+	k := mat.NewDense(len(a), len(b), nil)
+	for i := range a {
+		for j := range b {
+			k.Set(i, j, p.Eval(raw, a[i:i+1], b[j:j+1], false))
+		}
+	}
+	return k
+}
+
+// normal is log N(y; 0, c) by dense matrices.
+func normal(t *testing.T, c *mat.SymDense, y []float64) float64 {
+	t.Helper()
+	var chol mat.Cholesky
+	if !chol.Factorize(c) {
+		t.Fatal("not positive definite")
+	}
+	v := mat.NewVecDense(len(y), y)
+	var s mat.VecDense
+	must.OK(t, chol.SolveVecTo(&s, v))
+	return -0.5 * (mat.Dot(v, &s) + chol.LogDet() + float64(len(y))*math.Log(2*math.Pi))
+}
+
+func symmetric(a mat.Matrix, diagonal float64) *mat.SymDense {
+	n, _ := a.Dims()
+	s := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			s.SetSym(i, j, (a.At(i, j)+a.At(j, i))/2)
+		}
+		s.SetSym(i, i, s.At(i, i)+diagonal)
+	}
+	return s
+}
+
+var kernels = []string{"RW", "MATERN12+SE", "PER*SE+LIN+CONST", "IRW+PER", "RQ*MATERN32"}
+
+// Where a window holds all rows, where all rows are inducing inputs, and of a random walk seen without noise, which needs
+// its last value alone, it is the log evidence.
+func TestIsTheLogEvidence(t *testing.T) {
+	const n = 60
+	for _, c := range []struct {
+		what  string
+		m     int
+		width windows.Width
+		slack float64
+	}{
+		{"one window", 7, windows.Width{Block: n}, 1e-7},
+		{"all rows behind", 7, windows.Width{Block: 9, Behind: n}, 1e-7},
+		{"Z = X", 0, windows.Width{Block: 9, Behind: 4}, 1e-4}, // but for the jitter
+	} {
+		for _, k := range kernels {
+			e, p, x, y, _ := evidence(t, k, n, c.m, c.width)
+			free := start(p)
+			got, want := value(t, e, free, nil), normal(t, symmetric(covariance(p, free, x, x), 1e-6+math.Exp(free[len(free)-1])), y)
+			if math.Abs(got-want) > c.slack {
+				t.Errorf("%s, %s: %.9f, the log evidence is %.9f", c.what, k, got, want)
+			}
+		}
+	}
+	e, p, x, y, _ := evidence(t, "RW", n, 2, windows.Width{Block: 1, Behind: 1})
+	free := start(p)
+	free[len(free)-1] = -40
+	if got, want := value(t, e, free, nil), normal(t, symmetric(covariance(p, free, x, x), 1e-6), y); math.Abs(got-want) > 1e-2 {
+		t.Errorf("a walk without noise: %.6f, the log evidence is %.6f", got, want)
+	}
+}
+
+// It is what its definition says, by dense matrices: each block given u and the rows behind it, u integrated out.
+func TestIsWhatItsDefinitionSays(t *testing.T) {
+	const n, m, block, behind = 50, 6, 8, 5
+	for _, k := range kernels {
+		e, p, x, y, z := evidence(t, k, n, m, windows.Width{Block: block, Behind: behind})
+		free := start(p)
+		noise := 1e-6 + math.Exp(free[len(free)-1])
+		// The joint distribution of u and y that the factors make, as a precision.
+		kzz := covariance(p, free, z, z)
+		jitter := 1e-9 * mat.Trace(kzz) / m
+		prec := mat.NewDense(m+n, m+n, nil)
+		logDet := 0.0 // of the joint covariance
+		add := func(c *mat.SymDense, at []int, sign float64) {
+			var chol mat.Cholesky
+			if !chol.Factorize(c) {
+				t.Fatal("not positive definite")
+			}
+			inverse := mat.NewSymDense(len(at), nil)
+			must.OK(t, chol.InverseTo(inverse))
+			for i := range at {
+				for j := range at {
+					prec.Set(at[i], at[j], prec.At(at[i], at[j])+sign*inverse.At(i, j))
+				}
+			}
+			logDet += sign * chol.LogDet()
+		}
+		// p(y_b | y_b', u) = p(u, y_b', y_b)/p(u, y_b')
+		joint := func(from, to int) (*mat.SymDense, []int) {
+			inputs := append(append([]float64(nil), z...), x[from:to]...)
+			c := symmetric(covariance(p, free, inputs, inputs), 0)
+			var at []int
+			for i := range inputs {
+				if at = append(at, i); i >= m {
+					at[i] = m + from + i - m
+					c.SetSym(i, i, c.At(i, i)+noise)
+				} else {
+					c.SetSym(i, i, c.At(i, i)+jitter)
+				}
+			}
+			return c, at
+		}
+		c, at := joint(0, 0)
+		add(c, at, 1)
+		for from := 0; from < n; from += block {
+			c, at := joint(max(0, from-behind), min(n, from+block))
+			add(c, at, 1)
+			c, at = joint(max(0, from-behind), from)
+			add(c, at, -1)
+		}
+		// Of it y alone, u integrated out: the Schur complement of its precision.
+		yy, yu, uu := prec.Slice(m, m+n, m, m+n), prec.Slice(m, m+n, 0, m), prec.Slice(0, m, 0, m)
+		var chol mat.Cholesky
+		if !chol.Factorize(symmetric(uu, 0)) {
+			t.Fatal("not positive definite")
+		}
+		v := mat.NewVecDense(n, y)
+		var uy, solved mat.VecDense
+		uy.MulVec(yu.T(), v)
+		must.OK(t, chol.SolveVecTo(&solved, &uy))
+		var yyv mat.VecDense
+		yyv.MulVec(yy, v)
+		want := -0.5 * (mat.Dot(v, &yyv) - mat.Dot(&uy, &solved) + logDet + chol.LogDet() + n*math.Log(2*math.Pi))
+		if got := value(t, e, free, nil); !scalar.EqualWithinAbs(got, want, 1e-5*(1+math.Abs(want))) {
+			t.Errorf("%s: %.9f, want %.9f", k, got, want)
+		}
+	}
+}
+
+// Its gradient is that of finite differences.
+func TestGradient(t *testing.T) {
+	for _, width := range []windows.Width{{Block: 8, Behind: 5}, {Block: 11}, {Block: 100}} {
+		for _, k := range kernels {
+			e, p, _, _, _ := evidence(t, k, 50, 6, width)
+			free := start(p)
+			grad := make([]float64, len(free))
+			value(t, e, free, grad)
+			want := fd.Gradient(nil, func(x []float64) float64 { return value(t, e, x, nil) }, free, &fd.Settings{Formula: fd.Central, Step: 1e-5})
+			for i := range grad {
+				if math.Abs(grad[i]-want[i]) > 1e-5*(1+math.Abs(want[i])) {
+					t.Errorf("%s, %v: entry %d of the gradient is %.9f, by differences %.9f", k, width, i, grad[i], want[i])
+				}
+			}
+		}
+	}
+}
