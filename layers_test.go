@@ -50,6 +50,7 @@ var layers = []string{
 	"vbks/exact",
 	"vbks/laplace",
 	"vbks/wire",
+	"vbks/windows",
 	"vbks/local",
 	"vbks/front",
 	"vbks",

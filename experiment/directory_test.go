@@ -45,17 +45,17 @@ func TestDirectory(t *testing.T) {
 	rows := filestest.ReadCSV(t, filepath.Join(dir, "posterior.csv"))
 	if got := strings.Join(rows[0],
 		","); got != "evaluation,proportion,rows_seen,kernel_id,kernel,posterior,bayes,local_elbo,elbo_se,rank,status,elbo_rows,lower,upper,"+
-		"point_posterior,point_bayes" {
+		"point_posterior,point_bayes,windows,windows_low,windows_high,windows_rows" {
 		t.Error(got)
 	}
 	if len(rows) != 1+3*(3+1+1) {
 		t.Errorf("%d rows", len(rows))
 	}
 	if got := strings.Join(rows[2], "|"); got != "1|0.1|10|LIN*PER|LIN*PER, "+
-		"read|0.07142857142857142|0.3333333333333333|-0.16666666666666666|0|2|live||||0.25|0.3333333333333333" {
+		"read|0.07142857142857142|0.3333333333333333|-0.16666666666666666|0|2|live||||0.25|0.3333333333333333||||" {
 		t.Error(got)
 	}
-	if got := strings.Join(rows[11], "|"); got != "3|0.3|30|LIN*PER|LIN*PER, read||||||pruned|||||" {
+	if got := strings.Join(rows[11], "|"); got != "3|0.3|30|LIN*PER|LIN*PER, read||||||pruned|||||||||" {
 		t.Error(got)
 	}
 	rows = filestest.ReadCSV(t, filepath.Join(dir, "metrics.csv"))

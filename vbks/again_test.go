@@ -95,7 +95,7 @@ func TestRunsOfNeighbours(t *testing.T) {
 		for i := range x {
 			x[i] = float64((i * 7919) % n) // 7919 is prime
 		}
-		r := &round{Trainer: &Trainer{common: common{}}, n: n}
+		r := &round{Trainer: &Trainer{common: common{dim: 1}}, n: n}
 		r.data.X = x
 		rows := r.neighbours(heardRows, heardRuns)
 		seen, jumps := map[int]bool{}, 0

@@ -16,19 +16,17 @@ const (
 	// Log evidence by windows is with windowInducing inducing inputs, twice as many where windows are twice as wide.
 	windowInducing = 64
 	windowBlock    = 64
-	// Kernels that are windowNats behind the best on few rows are not climbed on more, the foremost mostWide are; nor are
-	// more than have windowWork rows together, and on all rows no more than mostWindowed. So many are valued by wider windows.
-	windowNats   = 20
-	windowWork   = 3e5
-	mostWindowed = 6
-	mostWide     = 3
+	// Kernels that are windowNats behind the best on few rows are not climbed on more, the foremost mostWide are. So many
+	// are valued by wider windows.
+	windowNats = 20
+	mostWide   = 3
 	// L-BFGS iterations on the fewest rows, from so many starts, on more, and, where these are many, on all; but for all
 	// rows up to windowTimes as many where more than openGain nats are still expected.
 	windowStarts  = 2
 	windowSteps   = 15
 	windowFurther = 8
 	windowFew     = 4
-	windowTimes   = 3
+	windowTimes   = 6
 	windowMany    = 200_000
 	openGain      = 0.3
 	windowRuns    = 8
@@ -36,6 +34,17 @@ const (
 
 // windowLevels are the rows on which log evidence by windows is climbed before all are.
 var windowLevels = []int{2_000, 8_000, 32_000}
+
+// windowMost is how many kernels are climbed on so many of n rows, if these are not the fewest.
+func windowMost(rows, n int) int {
+	switch {
+	case rows == n:
+		return min(6, max(mostWide, 300_000/n))
+	case rows == windowLevels[1]:
+		return 16
+	}
+	return 6
+}
 
 // windowAscent is where ascents of a kernel's log evidence by windows have arrived.
 type windowAscent struct {
@@ -87,17 +96,15 @@ func (s Settings) WindowRows(n, kernels int) (rows float64) {
 	if rungs := s.Rungs(n, kernels); !s.windowed() || s.Growth.On || rungs[len(rungs)-1] >= n {
 		return 0
 	}
-	left := float64(kernels)
+	left := kernels
 	for level := nextLevel(0, n); ; level = nextLevel(level, n) {
 		times := 15.0
-		if level == windowLevels[0] {
+		if level == nextLevel(0, n) {
 			times = 45 // with values and kin
+		} else {
+			left = min(left, windowMost(level, n))
 		}
-		if level == n {
-			left = min(left, mostWindowed)
-		}
-		left = min(left, max(mostWide, windowWork/float64(level)))
-		if rows += times * left * float64(level); level == n {
+		if rows += times * float64(left) * float64(level); level == n {
 			return rows
 		}
 	}
@@ -157,7 +164,7 @@ func (r *round) look(ctx context.Context) error {
 		for place, k := range left {
 			at := &r.outcomes[k].Windowed.At
 			r.nearby[k] = &nearby{Windows{math.NaN(), 0, math.Max(0, at.Gain), rows}, at.X, best - at.Value, r.n}
-			if place < mostWide || float64(n*next) < windowWork && best-at.Value < windowNats && (next < r.n || n < mostWindowed) {
+			if place < mostWide || n < windowMost(next, r.n) && best-at.Value < windowNats {
 				n++
 			}
 		}
@@ -198,12 +205,13 @@ func (r *round) look(ctx context.Context) error {
 	return nil
 }
 
-// lookOn climbs kernels on the rows of an order; on few they take what their kin have found there, where that is better.
+// lookOn climbs kernels on the rows of an order; on some of them they take what their kin have found there, where that is better.
 func (r *round) lookOn(ctx context.Context, o *order, kernels []int) error {
 	if err := r.site().place(o); err != nil {
 		return err
 	}
-	if err := r.each(ctx, o, r.tasks(kernels)); err != nil || o.Again {
+	o.Time = 0
+	if err := r.each(ctx, o, r.tasks(kernels)); err != nil || o.Near == nil && o.Again {
 		return err
 	}
 	return r.passOn(ctx, o, kernels, func(f *outcome) *solution { return &f.Windowed.At })
@@ -287,13 +295,13 @@ func (u *unit) lookAt(ctx context.Context) error {
 		times = 1
 	}
 	switch {
+	case len(u.tasks[0].Gifts) > 0:
+		steps, most = windowFurther, 1
+		tried, err = u.trials(u.transplanted(at.X), by)
 	case u.order.Again:
 		if tried, steps = append(tried, &ascent{start: at.X}), windowFurther; len(w.rows.Y) > windowMany {
 			steps = windowFew
 		}
-	case len(u.tasks[0].Gifts) > 0:
-		steps, most = windowFurther, 1
-		tried, err = u.trials(u.transplanted(at.X), by)
 	default:
 		tried, err = u.trials(append(u.drawer.Roughen(u.model(0).program, f.State.Free), f.State.Free), by)
 	}
@@ -316,10 +324,11 @@ func (u *unit) lookAt(ctx context.Context) error {
 			if a.x == nil || a.value <= before {
 				break
 			}
+			gain := math.Min(a.further(), a.value-before) // another round gains no more than the last one has
 			if at.X == nil || a.value > at.Value {
-				*at = solution{X: a.x, Value: a.value, Gain: a.further()}
+				*at = solution{X: a.x, Value: a.value, Gain: gain}
 			}
-			if from, before = a.x, a.value; a.further() <= openGain {
+			if from, before = a.x, a.value; gain <= openGain {
 				break
 			}
 		}

@@ -101,7 +101,7 @@ func ladder(t *testing.T) (tr *Trainer, s Settings, exprs []string, data Trainin
 	data = roughSeries(51, 150)
 	s = quickSettings("natural")
 	s.Inducing, s.FirstInducing, s.MostInducing, s.EvaluateEvery, s.Refine, s.AllRows = 0, 8, 32, 1, 0, 10
-	s.Errors = "integrate"
+	s.Errors, s.Windows = "integrate", false // which tell more than a place on a rung
 	exprs = []string{"SE", "LIN", "PER", "PER+SE", "LIN+SE", "MATERN12", "RQ", "LIN+PER", "LIN*SE", "LIN+RQ", "PER*SE", "MATERN32"}
 	tr = trainerOn(t, 2, nil, data, s, exprs...)
 	for tr.evaluation < tr.Planned()-1 {

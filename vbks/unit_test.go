@@ -86,11 +86,14 @@ func TestUnitsAreDoneElsewhere(t *testing.T) {
 	thorough.AnyInstructions(t)
 	t.Parallel()
 	seen := map[phase]int{}
-	for _, name := range []string{"collapsed point", "collapsed full", "natural point", "natural diagonal", "adam point"} {
+	for _, name := range []string{"collapsed point", "collapsed full", "natural point", "natural diagonal", "adam point", "collapsed windows"} {
 		optimizer, theta, _ := strings.Cut(name, " ")
 		data, s := trainingSeries(31, 60), quickSettings(optimizer)
 		s.Hyperparameters, s.EvaluateEvery, s.Steps, s.ELBORows, s.Starts = theta, 0.5, 6, 40, 3
 		s.Refine = 1
+		if theta == "windows" {
+			s.Hyperparameters, s.Errors, s.Inducing, s.FirstInducing, s.MostInducing = "point", "integrate", 0, 8, 8
+		}
 		if name == "collapsed point" {
 			s.Evidence, s.Bound = drawsEvidence, tightBound
 		}
@@ -127,6 +130,8 @@ func TestUnitsAreDoneElsewhere(t *testing.T) {
 		phaseLearn,
 		phaseEvidence,
 		phaseIntegral,
+		phaseWindows,
+		phaseSpread,
 		phasePredict,
 		phaseComponents,
 	}
@@ -135,8 +140,8 @@ func TestUnitsAreDoneElsewhere(t *testing.T) {
 	}
 }
 
-// What is sent has no field that an encoding would leave out, but for where the
-// rows to predict at lie on the device, which place finds anew.
+// What is sent has no field that an encoding would leave out, but for where
+// rows of their own lie on the device, which place finds anew.
 func TestNothingIsLostOnTheWay(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	var look func(v reflect.Type)
@@ -152,7 +157,7 @@ func TestNothingIsLostOnTheWay(t *testing.T) {
 			for i := range v.NumField() {
 				f := v.Field(i)
 				if !f.IsExported() {
-					if v != reflect.TypeFor[order]() || f.Name != "at" {
+					if v != reflect.TypeFor[order]() || f.Name != "at" && f.Name != "windowed" {
 						t.Errorf("%v.%s would not be sent", v, f.Name)
 					}
 					continue
