@@ -113,6 +113,8 @@ const (
 //	kernel/i/windows    log evidence by windows of neighbours, how far below and above it may be, rows that it was last
 //	                    computed from, gap to the best, rows that had been seen, free vector; not there where windows say
 //	                    nothing
+//	kernel/i/ahead_mean, ahead_chol, ahead_z  Λm and Λ of the q(v) that it predicts with, at the free vector of "windows",
+//	                    where that is so, as "mean" and "chol", and inducing inputs
 //	kernel/i/looked     P: 1 where the local ELBO in a row of "past" is that; not there where none is
 //	kernel/i/left       M of the rung that it was left out of, until it takes part again
 //	kernel/i/share      of one left out: q*, Bayes' rule, and both without the errors of local ELBOs
@@ -323,6 +325,11 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 		}
 		if n := k.nearby; n != nil {
 			add(name("windows"), append([]float64{n.Nats, n.Low, n.High, float64(n.Rows), n.behind, float64(n.seen)}, n.x...))
+		}
+		if k.ahead != nil {
+			add(name("ahead_mean"), k.ahead.Mean)
+			add(name("ahead_z"), k.ahead.Z, t.m, t.dim)
+			out[name("ahead_chol")] = lowerOf(k.ahead.Chol, t.m)
 		}
 		if k.left > 0 {
 			add(name("left"), []float64{float64(k.left)})

@@ -211,7 +211,7 @@ func (o *order) sent() bool { return o.Phase != phaseFreeze && len(o.X) <= mostS
 func (p *Phase) Sweep() []string {
 	needed := map[*State]bool{}
 	for i, k := range p.round.kernels {
-		needed[k.state], needed[p.round.outcomes[i].State] = true, true
+		needed[k.state], needed[k.ahead], needed[p.round.outcomes[i].State] = true, true, true
 	}
 	return p.round.states.sweep(needed)
 }

@@ -264,7 +264,7 @@ const gainUnknown = -1
 
 // flags looks at what a kernel has arrived at.
 func (t *Trainer) flags(k *kernel) (out []Flag) {
-	raw, noise := params.Raw(k.program, k.state.Free, t.floor)
+	raw, noise := params.Raw(k.program, k.predictor().Free, t.floor)
 	once, equal := false, false
 	for i, p := range k.program.Params {
 		if p.Name != "period" {

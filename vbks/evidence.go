@@ -46,7 +46,7 @@ func (r *round) commit(ctx context.Context) (undo func(), err error) {
 		if k.heard = (solution{}); r.unresolved {
 			k.heard = f.Heard
 		}
-		k.nearby = r.nearby[i]
+		k.nearby, k.ahead = r.nearby[i], f.Ahead
 		k.volume, k.crude = f.Volume.Nats, r.settings.laplace() && !f.Volume.Known
 		k.between = [2][]float64{f.Volume.Low, f.Volume.High}
 		if f.Chosen {
@@ -302,7 +302,7 @@ func ranked(kernels []*KernelResult, resolution, scale float64) []int {
 
 // values lists a kernel's hyperparameters.
 func (t *Trainer) values(k *kernel) (out []ParamValue, noise float64, noiseBetween [2]float64) {
-	raw, noise := params.Raw(k.program, k.state.Free, t.floor)
+	raw, noise := params.Raw(k.program, k.predictor().Free, t.floor)
 	out = make([]ParamValue, len(raw))
 	for i, p := range k.program.Params {
 		out[i] = ParamValue{Param: p, Value: raw[i]}

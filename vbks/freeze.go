@@ -208,7 +208,7 @@ func (t *Trainer) freeze(ctx context.Context, how FreezeOptions) (*Frozen, error
 		t.kernels[i].spread = spread{t.evaluation, t.m, r.outcomes[i].Spread}
 		f.Kernels = append(f.Kernels, FrozenKernel{
 			Program: k.program, Rank: res.Rank, Posterior: res.Posterior, Bayes: res.Bayes, Worth: k.worth(), LOO: loo, Origins: origins,
-			Factor: max(1, k.state.Factor), Z: k.state.Z, States: r.outcomes[i].Frozen,
+			Factor: max(1, k.predictor().Factor), Z: k.predictor().Z, States: r.outcomes[i].Frozen,
 		})
 	}
 	return f, nil

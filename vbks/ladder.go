@@ -331,7 +331,7 @@ func (t *Trainer) recall() (undo func() error) {
 	for _, i := range t.forgotten(t.last) {
 		k := t.kernels[i]
 		k.status, k.reason, k.low, k.rows, k.terms = Live, "", 0, 0, nil
-		if k.state != nil {
+		if k.ahead = nil; k.state != nil {
 			k.state = k.state.unplaced()
 		}
 		names = append(names, k.id)

@@ -404,6 +404,21 @@ func (l *loader) kernel(t *Trainer, i int) {
 		l.fail("of arrays %s and %s one is missing", name("mean"), name("chol"))
 	}
 	k.state = s
+	mean := l.optional(name("ahead_mean"), t.m)
+	if mean == nil || l.err != nil {
+		return
+	}
+	if k.nearby == nil {
+		l.fail("array %s is missing", name("windows"))
+		return
+	}
+	rows := float64(k.nearby.seen)
+	k.ahead = &State{Free: k.nearby.x, Factor: s.Factor, Mean: mean, Rows: rows, Seen: rows, Z: l.numbers(name("ahead_z"), t.m*t.dim)}
+	if whole := len(l.arrays[name("ahead_chol")].Data) == t.m*t.m; whole {
+		k.ahead.Chol = l.numbers(name("ahead_chol"), t.m*t.m)
+	} else if v := l.numbers(name("ahead_chol"), triangle(t.m)); l.err == nil {
+		k.ahead.Chol = unpackLower(v, t.m, true)
+	}
 }
 
 // belief loads q(g), which is over the kernels that are up to date or were left out.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sort"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -118,6 +119,14 @@ func (r *round) look(ctx context.Context) error {
 	if !r.looks() {
 		return nil
 	}
+	if err := r.compare(ctx); err != nil {
+		return err
+	}
+	return r.adopt(ctx)
+}
+
+// compare is look without what kernels predict with.
+func (r *round) compare(ctx context.Context) error {
 	r.nearby = map[int]*nearby{}
 	top, some := math.Inf(-1), false // of those that are known
 	var left []int
@@ -205,6 +214,73 @@ func (r *round) look(ctx context.Context) error {
 	return nil
 }
 
+// adopts reports whether kernels predict at the hyperparameters of their log evidence by windows: of a series in time, which
+// is forecast. What lies between rows that are known is not: beside inducing inputs that are far apart those of a
+// smoother function tell more.
+func (t *Trainer) adopts() bool {
+	return t.optimizer.stepping() != nil && (t.settings.Weights == OriginsWeights || t.settings.Weights == TemperedWeights)
+}
+
+// adopt finds, for the kernels that windows have told of all rows, what the rows say of f at the inducing inputs beside
+// windows: the q(v) that forecasts come from, in which a rough function is no noise.
+func (r *round) adopt(ctx context.Context) error {
+	if !r.adopts() {
+		return nil
+	}
+	var some []int
+	for k, n := range r.nearby {
+		if n.Rows == r.n {
+			r.outcomes[k].Windowed.At.X = n.x
+			some = append(some, k)
+		}
+	}
+	slices.Sort(some)
+	return r.believe(ctx, some)
+}
+
+// adoptAgain is adopt for a trainer of other rows. It returns the kernels that do without.
+func (r *round) adoptAgain(ctx context.Context, kernels []int) (others []int, err error) {
+	var some []int
+	for _, k := range kernels {
+		if s := r.kernels[k].ahead; s != nil {
+			r.outcomes[k].Windowed.At.X, some = s.Free, append(some, k)
+		} else {
+			others = append(others, k)
+		}
+	}
+	if err := r.believe(ctx, some); err != nil {
+		return nil, err
+	}
+	for _, k := range some {
+		if r.kernels[k].ahead = r.outcomes[k].Ahead; r.kernels[k].ahead == nil { // it cannot be computed there
+			others = append(others, k)
+		}
+	}
+	slices.Sort(others)
+	return others, nil
+}
+
+// believe finds q(v) of kernels at the hyperparameters that ascents by windows have arrived at.
+func (r *round) believe(ctx context.Context, kernels []int) error {
+	if len(kernels) == 0 {
+		return nil
+	}
+	o := r.order(phaseWindows)
+	o.Belief = true
+	if err := r.site().place(o); err != nil {
+		return err
+	}
+	return r.each(ctx, o, r.tasks(kernels))
+}
+
+// predictor is the state that a kernel predicts with.
+func (k *kernel) predictor() *State {
+	if k.ahead != nil {
+		return k.ahead
+	}
+	return k.state
+}
+
 // lookOn climbs kernels on the rows of an order; on some of them they take what their kin have found there, where that is better.
 func (r *round) lookOn(ctx context.Context, o *order, kernels []int) error {
 	if err := r.site().place(o); err != nil {
@@ -221,6 +297,9 @@ func (r *round) lookOn(ctx context.Context, o *order, kernels []int) error {
 type windowRows struct {
 	rows windows.Rows
 	z    [2]device.Points // for narrow and for wide windows
+
+	ahead  device.Points // for forecasts
+	aheadZ []float64     // the same
 }
 
 // windowRows puts the rows of an order on the device.
@@ -245,7 +324,42 @@ func (s *site) windowRows(o *order) (w windowRows, err error) {
 		}
 		w.z[i] = device.All(d)
 	}
+	if o.Belief {
+		x := make([]float64, len(order))
+		for i, row := range order {
+			x[i] = s.x[row]
+		}
+		w.aheadZ = towardsEnd(z, x)
+		d, err := s.dev.NewData(w.aheadZ, nil, s.dim)
+		if err != nil {
+			return w, err
+		}
+		w.ahead = device.All(d)
+	}
 	return w, nil
+}
+
+// mostAtEnd inducing inputs lie ever closer towards a series' end for forecasts, a quarter of them at most.
+const mostAtEnd = 8
+
+// towardsEnd returns ascending inducing inputs z of rows x with the last ones moved: to the last row, and to rows before it
+// at distances that grow by a factor, up to where those lay that were moved. What a series has come to last is known from there.
+func towardsEnd(z, x []float64) []float64 {
+	out, n := slices.Clone(z), len(x)
+	count := min(mostAtEnd, len(z)/4)
+	if count < 1 {
+		return out
+	}
+	first := len(z) - count
+	reach := n - 1 - sort.SearchFloat64s(x, z[first]) // rows from there to the end
+	for i := range count {
+		back := 0
+		if i > 0 {
+			back = max(i, int(math.Pow(float64(reach), float64(i)/float64(count))))
+		}
+		out[len(z)-1-i] = x[max(0, n-1-back)]
+	}
+	return out
 }
 
 // windows climbs the log evidence of a unit's kernels by windows, one after the other.
@@ -274,11 +388,24 @@ func (u *unit) lookAt(ctx context.Context) error {
 	case u.order.Near != nil:
 		width.Behind /= 2
 	}
-	e, err := windows.New(g.lane, u.model(0).program, w.rows, w.z[wide], width, u.floor, u.jitter)
+	z := w.z[wide]
+	if u.order.Belief {
+		z = w.ahead
+	}
+	e, err := windows.New(g.lane, u.model(0).program, w.rows, z, width, u.floor, u.jitter)
 	if err != nil {
 		return err
 	}
 	defer e.Free()
+	if u.order.Belief {
+		x := f.Windowed.At.X
+		h, p, ok, err := e.Belief(x, f.Factor, u.stop)
+		if f.Ahead = nil; ok {
+			rows := float64(len(w.rows.Y))
+			f.Ahead = &State{Free: x, Factor: f.Factor, Mean: h, Chol: p, Rows: rows, Seen: rows, Z: w.aheadZ}
+		}
+		return err
+	}
 	by := &windowObjective{group: g, of: e, factor: f.Factor, stop: u.stop}
 	at := &f.Windowed.At
 	if u.order.Wide {

@@ -4,11 +4,16 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/vbks/exact"
+	"example.com/kestrel/vbks/params"
 )
 
 // wandering is n noisy values, in random order, of a level that wanders back to its mean.
@@ -130,8 +135,12 @@ func TestWindowsAreReproducible(t *testing.T) {
 	thorough.AnyInstructions(t)
 	t.Parallel()
 	d := wandering(150)
-	for _, optimizer := range []string{"collapsed", "natural"} {
-		s := lookingSettings(optimizer)
+	for _, optimizer := range []string{"collapsed", "natural", "natural, ahead"} {
+		name, _, ahead := strings.Cut(optimizer, ", ")
+		s := lookingSettings(name)
+		if ahead {
+			s.Weights = OriginsWeights
+		}
 		cut := trainerOn(t, 1, nil, d, s, roughAndSmooth...)
 		var want []Evaluation
 		for !cut.Done() {
@@ -144,6 +153,19 @@ func TestWindowsAreReproducible(t *testing.T) {
 			}
 			if a, b := bare(again.Last()), bare(cut.Last()); !reflect.DeepEqual(a, b) {
 				t.Fatalf("%s: evaluation %d read back differs%s", optimizer, len(want), firstDifference([]Evaluation{a}, []Evaluation{b}))
+			}
+			if ahead && cut.Done() { // predictions, too
+				x := []float64{-1, 3.9, 5}
+				a, err := cut.Predict(t.Context(), x, PredictOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if b, err := again.Predict(t.Context(), x, PredictOptions{}); err != nil || !reflect.DeepEqual(a, b) {
+					t.Errorf("%s: other predictions: %v, %v, %v", optimizer, err, a, b)
+				}
+				if !slices.ContainsFunc(again.kernels, func(k *kernel) bool { return k.ahead != nil }) {
+					t.Errorf("%s: all predict as before", optimizer)
+				}
 			}
 			cut = again
 		}
@@ -195,5 +217,105 @@ func TestWindowsOnFewRowsFirst(t *testing.T) {
 	}
 	if id := e.Kernels[e.Leader()].ID; id != "MATERN12" || few+all != 6 || all < 3 || few < 1 {
 		t.Errorf("%s leads; %d kernels on all rows, %d on few", id, all, few)
+	}
+}
+
+// A series whose level wanders is forecast from windows: the kernel that it was drawn from predicts, beyond its end, what the
+// log evidence of all rows would have it predict, where inducing inputs alone take the wandering for noise. So does a refit to
+// other rows, and what a kernel says of its hyperparameters is what it predicts with.
+func TestWindowsForecast(t *testing.T) {
+	t.Parallel()
+	d := wandering(300)
+	s := lookingSettings("natural")
+	s.Weights = OriginsWeights
+	tr := trainerOn(t, 1, nil, d, s, "MATERN12", "SE")
+	es := train(t, tr)
+	of := PredictOptions{IDs: []string{"MATERN12"}}
+	fewer := d
+	fewer.X, fewer.Y = d.X[:280], d.Y[:280]
+	dev := onCPU(1)
+	defer dev.Close()
+	again, err := tr.Refit(t.Context(), dev, fewer, of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, tr := range map[string]*Trainer{"all rows": tr, "refit": again} {
+		k := tr.kernels[0]
+		if k.ahead == nil {
+			t.Fatalf("%s: it predicts as before", what)
+		}
+		raw, noise := params.Raw(k.program, k.nearby.x, tr.floor)
+		if got := es[len(es)-1].Kernels[0]; got.Noise != noise || got.Params[1].Value != raw[1] {
+			t.Errorf("%s: it says %v and %v of its noise and length, predicts with %v and %v", what, got.Noise, got.Params[1].Value, noise, raw[1])
+		}
+		n := tr.data.Rows()
+		c, at := mat.NewSymDense(n, nil), []float64{4.01, 4.05, 4.3}
+		value := func(a, b float64) float64 { return k.program.Eval(raw, []float64{a}, []float64{b}, false) }
+		for i := range n {
+			for j := i; j < n; j++ {
+				c.SetSym(i, j, value(tr.data.X[i], tr.data.X[j]))
+			}
+			c.SetSym(i, i, c.At(i, i)+noise)
+		}
+		var chol mat.Cholesky
+		if !chol.Factorize(c) {
+			t.Fatal("not positive definite")
+		}
+		var solved mat.VecDense
+		if err := chol.SolveVecTo(&solved, mat.NewVecDense(n, tr.data.Y)); err != nil {
+			t.Fatal(err)
+		}
+		p, err := tr.Predict(t.Context(), at, of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range at {
+			beside := mat.NewVecDense(n, nil)
+			for j := range n {
+				beside.SetVec(j, value(x, tr.data.X[j]))
+			}
+			var with mat.VecDense
+			if err := chol.SolveVecTo(&with, beside); err != nil {
+				t.Fatal(err)
+			}
+			mean, variance := mat.Dot(beside, &solved), value(x, x)-mat.Dot(beside, &with)
+			if math.Abs(p.Mean[0][i]-mean) > .15*math.Sqrt(variance) || math.Abs(p.Var[0][i]/variance-1) > .1 {
+				t.Errorf("%s, at %v: %.4f ± %.4f, of all rows %.4f ± %.4f", what, x, p.Mean[0][i], math.Sqrt(p.Var[0][i]), mean, math.Sqrt(variance))
+			}
+		}
+	}
+	s.Weights = "posterior"
+	for _, k := range func() []*kernel { tr := trainerOn(t, 1, nil, d, s, "MATERN12", "SE"); train(t, tr); return tr.kernels }() {
+		if k.ahead != nil {
+			t.Errorf("%s predicts rows that lie among others so, too", k.id)
+		}
+	}
+}
+
+// Inducing inputs for forecasts lie where they lay but for the last ones, which come closer and closer to the end; none
+// coincides with another one.
+func TestTowardsEnd(t *testing.T) {
+	x := make([]float64, 1000)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	for _, m := range []int{1, 3, 8, 40, 200} {
+		z := make([]float64, m)
+		for i := range z {
+			z[i] = 999 * (float64(i) + .5) / float64(m)
+		}
+		got := towardsEnd(z, x)
+		moved := min(8, m/4)
+		if len(got) != m || !slices.Equal(got[:m-moved], z[:m-moved]) || !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != m {
+			t.Errorf("%d inducing inputs: %v", m, got)
+		}
+		if moved > 0 && got[m-1] != 999 {
+			t.Errorf("%d inducing inputs end at %v", m, got[m-1])
+		}
+		for i := m - moved; i+2 < m && moved > 2; i++ {
+			if got[i+1]-got[i] < got[i+2]-got[i+1] {
+				t.Errorf("%d inducing inputs: steps of %v, then %v", m, got[i+1]-got[i], got[i+2]-got[i+1])
+			}
+		}
 	}
 }

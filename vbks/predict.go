@@ -396,10 +396,10 @@ func (t *Trainer) predict(ctx context.Context, x []float64, o PredictOptions) (*
 
 // asking is a round that only predicts, under the last evaluation.
 func (t *Trainer) asking() *round {
-	r := &round{Trainer: t, number: t.evaluation, n: t.rows, outcomes: t.unknown()}
+	r := &round{Trainer: t, number: t.evaluation, n: t.rows, outcomes: t.unknown(), asks: true}
 	for i, k := range t.kernels {
-		if k.state != nil {
-			r.outcomes[i].Own = k.state.Z
+		if s := k.predictor(); s != nil {
+			r.outcomes[i].Own = s.Z
 		}
 		if k.spread.evaluation == t.evaluation && k.spread.inducing == t.m {
 			r.outcomes[i].Spread = k.spread.of

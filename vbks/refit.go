@@ -66,6 +66,9 @@ func (t *Trainer) onRows(ctx context.Context, dev device.Device, data Training, 
 		if k.state != nil {
 			k.state = k.state.unplaced()
 		}
+		if k.ahead != nil {
+			k.ahead = k.ahead.unplaced()
+		}
 	}
 	weighty := func(least float64) (some []int) {
 		for j, i := range kernels {
@@ -151,6 +154,10 @@ func (r *round) reclimb(ctx context.Context, kernels []int) error {
 // relearn makes an exact pass over all rows for kernels of a stochastic optimiser, at
 // their hyperparameters.
 func (r *round) relearn(ctx context.Context, kernels []int) error {
+	kernels, err := r.adoptAgain(ctx, kernels)
+	if err != nil {
+		return err
+	}
 	for _, i := range kernels {
 		st := r.kernels[i].state
 		r.outcomes[i].Best, r.outcomes[i].State = solution{X: st.Free, Source: "last"}, st

@@ -30,6 +30,7 @@ type round struct {
 
 	stages []KernelProgress
 
+	asks       bool   // it only predicts, under the last evaluation
 	unresolved bool   // the noise is a function that is too rough for the inducing inputs
 	audibly    bool   // so it is where not all rows can come next
 	blurred    string // why a growing space needs more inducing inputs to go on, "" where it does not
@@ -98,6 +99,9 @@ func (r *round) tasks(kernels []int) []task {
 	out := make([]task, len(kernels))
 	for i, k := range r.costliestFirst(kernels) {
 		out[i] = task{Kernel: k, Last: r.kernels[k].state, Known: r.outcomes[k]}
+		if r.asks {
+			out[i].Last = r.kernels[k].predictor()
+		}
 	}
 	return out
 }

@@ -379,6 +379,7 @@ func (t *Trainer) reweigh(ctx context.Context) (undo func(), err error) {
 func (t *Trainer) residuals(ctx context.Context, kernel int, st *State) (left, variance []float64, err error) {
 	r := t.asking()
 	defer r.close()
+	r.outcomes[kernel].Own = st.Z
 	o := r.order(phasePredict)
 	o.X = t.data.X[:t.rows*t.dim]
 	if err := r.site().place(o); err != nil {

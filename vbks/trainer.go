@@ -103,6 +103,7 @@ type kernel struct {
 	source  string
 	rows    int          // seen when its local ELBO was estimated
 	state   *State       // nil before the first evaluation
+	ahead   *State       // that it predicts with in its place, see adopt; nil: none
 	elbo    float64      // local ELBO at the last evaluation
 	terms   []float64    // its terms row by row on the common subsample; nil if all rows were used
 	gain    float64      // that is still expected of its hyperparameters, nats; gainUnknown where nothing says
@@ -548,7 +549,7 @@ func (t *Trainer) reinduce(m int) error {
 		return errors.Join(fmt.Errorf("memory for %d inducing inputs: %w", asked, err), t.makeWorkers())
 	}
 	for _, k := range t.kernels {
-		if k.state != nil {
+		if k.ahead = nil; k.state != nil {
 			k.state = k.state.unplaced()
 		}
 	}

@@ -94,6 +94,7 @@ type order struct {
 	Near      []int       // hear, windows: rows with their neighbours; windows, nil: all that have been seen
 	Again     bool        // windows: from what an earlier stage has found
 	Wide      bool        // windows: what that is worth by wider ones
+	Belief    bool        // windows: q(v) there
 	X         []float64   // predict, components: rows to predict at
 	Averaged  bool        // predict, model: over hyperparameters
 	Factors   bool        // model: with the factors of q(v)
@@ -142,6 +143,7 @@ type outcome struct {
 	Terms      []float64      // of the ELBO, row by row on the common subsample; nil if all rows were used
 	Evidence   *Evidence      // nil where only an estimate is known
 	Heard      solution       // where all rows come early: what its noise is as a rough function, on all of them
+	Ahead      *State         // what it predicts with in the place of State, where that is so
 	Windowed   windowAscent   // what windows of neighbours say
 	Volume     laplace.Volume // of the mode, where that counts
 	Prediction *predicted

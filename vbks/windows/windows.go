@@ -60,7 +60,8 @@ type Evidence struct {
 	kss, kzs, a, at, r, inv, bar, w, sw, abar      device.Array
 	y, e, re, half, square, trace, eye             device.Array
 	p, h, pinv, t, mean                            device.Array
-	squares                                        int // rows and columns of eye as it stands
+	squares                                        int     // rows and columns of eye as it stands
+	noise                                          float64 // of the last free vector
 }
 
 // New prepares for one kernel; its arrays are given back by Free.
@@ -101,6 +102,15 @@ var only = []int{0}
 // At computes the log evidence at a free vector, with factor times the jitter, and, into grad if not nil, its gradient by
 // that vector. ok is false where a covariance is not positive definite or a number not finite. stop is asked now and then.
 func (e *Evidence) At(free []float64, factor float64, grad []float64, stop func() error) (value float64, ok bool, err error) {
+	value, ok, err = e.valued(free, factor, stop, nil)
+	if err != nil || !ok || grad == nil {
+		return value, ok, err
+	}
+	return e.gradient(value, grad, stop)
+}
+
+// valued is At without the gradient; believed is called where P and h stand, P not factorised yet.
+func (e *Evidence) valued(free []float64, factor float64, stop func() error, believed func() error) (value float64, ok bool, err error) {
 	ln := e.lane
 	ln.Write(e.freeVector, 0, free)
 	ln.Write(e.factor, 0, []float64{factor})
@@ -109,7 +119,7 @@ func (e *Evidence) At(free []float64, factor float64, grad []float64, stop func(
 	if err := ln.Read(e.theta, 0, theta); err != nil {
 		return 0, false, err
 	}
-	noise := theta[e.params-1]
+	e.noise = theta[e.params-1]
 	ln.Fill(only, e.info, 0)
 	ln.Kernel(only, e.ks, e.theta, e.z, e.z, e.kzz)
 	ln.Copy(only, e.l, e.kzz)
@@ -120,7 +130,7 @@ func (e *Evidence) At(free []float64, factor float64, grad []float64, stop func(
 	n := len(e.rows.Y)
 	sum := -0.5 * float64(n) * math.Log(2*math.Pi)
 	err = e.each(stop, func(x device.Points, sign float64) error {
-		e.residual(x, noise)
+		e.residual(x)
 		ln.Write(e.y, 0, e.rows.Y[x.From:x.To])
 		ln.Solve(only, false, e.r, e.at)
 		ln.Solve(only, false, e.r, e.y)
@@ -143,6 +153,11 @@ func (e *Evidence) At(free []float64, factor float64, grad []float64, stop func(
 		return 0, false, err
 	}
 	ln.AddDiagonal(only, e.p, 1)
+	if believed != nil {
+		if err := believed(); err != nil {
+			return 0, false, err
+		}
+	}
 	ln.Cholesky(only, e.p, e.info)
 	ln.Copy(only, e.mean, e.h)
 	ln.Solve(only, false, e.p, e.mean)
@@ -159,15 +174,31 @@ func (e *Evidence) At(free []float64, factor float64, grad []float64, stop func(
 		}
 	}
 	value = sum - half[0] + 0.5*square[0]
-	ok = failed[0] == 0 && !math.IsNaN(value) && !math.IsInf(value, 0)
-	if !ok || grad == nil {
-		return value, ok, nil
+	return value, failed[0] == 0 && !math.IsNaN(value) && !math.IsInf(value, 0), nil
+}
+
+// Belief returns what the rows say of v = L⁻¹u, N(P⁻¹h, P⁻¹) with its prior, at a free vector: h and P, row by row.
+func (e *Evidence) Belief(free []float64, factor float64, stop func() error) (h, p []float64, ok bool, err error) {
+	if _, ok, err = e.valued(free, factor, stop, func() error {
+		h, p = make([]float64, e.m), make([]float64, e.m*e.m)
+		if err := e.lane.Read(e.h, 0, h); err != nil {
+			return err
+		}
+		err := e.lane.Read(e.p, 0, p)
+		for i := range e.m { // symmetric to the last bit
+			for j := range i {
+				p[j*e.m+i] = p[i*e.m+j]
+			}
+		}
+		return err
+	}); err != nil || !ok {
+		return nil, nil, false, err
 	}
-	return e.gradient(value, noise, grad, stop)
+	return h, p, true, nil
 }
 
 // gradient is the second half of At.
-func (e *Evidence) gradient(value, noise float64, grad []float64, stop func() error) (float64, bool, error) {
+func (e *Evidence) gradient(value float64, grad []float64, stop func() error) (float64, bool, error) {
 	ln := e.lane
 	ln.Solve(only, true, e.p, e.mean)
 	ln.Inverse(only, e.p, e.pinv)
@@ -175,7 +206,7 @@ func (e *Evidence) gradient(value, noise float64, grad []float64, stop func() er
 	ln.Fill(only, e.trace, 0)
 	ln.Fill(only, e.t, 0)
 	err := e.each(stop, func(x device.Points, sign float64) error {
-		e.residual(x, noise)
+		e.residual(x)
 		s := x.Len()
 		ln.Inverse(only, e.r, e.inv)
 		ln.Write(e.e, 0, e.rows.Y[x.From:x.To])
@@ -228,7 +259,7 @@ func (e *Evidence) gradient(value, noise float64, grad []float64, stop func() er
 
 // residual computes, of the rows x, A into a, its transpose into at, and the factor of R into r; k(x,x) stays in kss,
 // k(Z,x) in kzs.
-func (e *Evidence) residual(x device.Points, noise float64) {
+func (e *Evidence) residual(x device.Points) {
 	ln := e.lane
 	ln.Kernel(only, e.ks, e.theta, x, x, e.kss)
 	ln.Kernel(only, e.ks, e.theta, e.z, x, e.kzs)
@@ -237,7 +268,7 @@ func (e *Evidence) residual(x device.Points, noise float64) {
 	ln.Transpose(only, e.at, e.a)
 	ln.Copy(only, e.r, e.kss)
 	ln.Syrk(only, -1, e.at, 1, e.r)
-	ln.AddDiagonal(only, e.r, noise)
+	ln.AddDiagonal(only, e.r, e.noise)
 	ln.Cholesky(only, e.r, e.info)
 	e.y.Reshape(x.Len(), 1)
 	e.e.Reshape(x.Len(), 1)
