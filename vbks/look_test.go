@@ -284,6 +284,38 @@ func TestWindowsForecast(t *testing.T) {
 			}
 		}
 	}
+	// A model of it predicts the same, and its components add up to that.
+	f, err := tr.Freeze(t.Context(), FreezeOptions{MostFactors: MostFactors})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := []float64{-3, 3.99, 4.2}
+	want, err := tr.Predict(t.Context(), at, PredictOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := thawed(t, f).Predict(t.Context(), at, PredictOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := tr.Components(t.Context(), want.IDs[0], at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range at {
+		for k := range want.IDs {
+			if math.Abs(got.Mean[k][i]-want.Mean[k][i]) > 1e-6 || math.Abs(got.Var[k][i]-want.Var[k][i]) > 1e-6 {
+				t.Errorf("%s at %v: %v ± %v by its model, %v ± %v by the run", want.IDs[k], at[i], got.Mean[k][i], got.Var[k][i], want.Mean[k][i], want.Var[k][i])
+			}
+		}
+		sum := 0.0
+		for _, c := range parts {
+			sum += c.Mean[i]
+		}
+		if math.Abs(sum-want.Mean[0][i]) > 1e-6 {
+			t.Errorf("the components of %s add up to %v at %v, it predicts %v", want.IDs[0], sum, at[i], want.Mean[0][i])
+		}
+	}
 	s.Weights = "posterior"
 	for _, k := range func() []*kernel { tr := trainerOn(t, 1, nil, d, s, "MATERN12", "SE"); train(t, tr); return tr.kernels }() {
 		if k.ahead != nil {

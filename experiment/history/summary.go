@@ -289,7 +289,11 @@ func (s *Summary) writeKernels(w io.Writer) error {
 		}
 	}
 	slices.SortFunc(live, func(a, b *record.Kernel) int { return cmp.Compare(a.Fit.Rank, b.Fit.Rank) })
-	t := grid.Table{Left: []int{1}, Width: s.Wide, Less: []string{"local ELBO", "bayes", "slack"}, Names: 1}
+	worth := "local ELBO"
+	if len(live) > 0 && live[0].Fit.Windows != nil {
+		worth = "evidence"
+	}
+	t := grid.Table{Left: []int{1}, Width: s.Wide, Less: []string{worth, "bayes", "slack"}, Names: 1}
 	shown := live[:min(len(live), shownKernels)]
 	seen := s.Evaluation.RowsSeen
 	sampled := slices.ContainsFunc(shown, func(k *record.Kernel) bool { return k.Fit.Sampled(seen) })
@@ -303,10 +307,14 @@ func (s *Summary) writeKernels(w io.Writer) error {
 		}
 		return append(cells, mark)
 	}
-	t.Heads = line([]string{"rank", "kernel", "q*", "bayes", "local ELBO", "behind"}, "± s.e.", "slack", "")
+	t.Heads = line([]string{"rank", "kernel", "q*", "bayes", worth, "behind"}, "± s.e.", "slack", "")
 	t.Left = append(t.Left, len(t.Heads)-1)
 	for _, k := range shown {
 		f, se, open := k.Fit, "", ""
+		number := f.ELBO
+		if f.Windows != nil {
+			number = f.Windows.Nats
+		}
 		if f.Sampled(seen) {
 			se = fmt.Sprintf("%.2f", float64(f.SE))
 		}
@@ -314,10 +322,13 @@ func (s *Summary) writeKernels(w io.Writer) error {
 			open = words.Nats(slack)
 		}
 		t.Row(line([]string{strconv.Itoa(f.Rank), k.ID, fmt.Sprintf("%.4f", float64(f.Posterior)), fmt.Sprintf("%.4f", float64(f.Bayes)),
-			fmt.Sprintf("%.2f", float64(f.ELBO)), fmt.Sprintf("%.2f", f.Behind(live[0].Fit))}, se, open, f.Remark(live[0].Fit))...)
+			fmt.Sprintf("%.2f", float64(number)), fmt.Sprintf("%.2f", f.Behind(live[0].Fit))}, se, open, f.Remark(live[0].Fit))...)
 	}
 	if err := t.Write(w); err != nil {
 		return err
+	}
+	if worth == "evidence" {
+		fmt.Fprintln(w, "evidence: of windows of neighbouring rows beside inducing inputs, not by bounds")
 	}
 	if text := s.Evaluation.Unbounded(); text != "" {
 		fmt.Fprintln(w, text)

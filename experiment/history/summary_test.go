@@ -85,6 +85,31 @@ func TestSummaryTellsWhatIsNotBounded(t *testing.T) {
 	}
 }
 
+// Where the belief is by windows of neighbours their numbers stand in the table, and gaps are theirs.
+func TestSummaryTellsWindows(t *testing.T) {
+	fit := func(rank int, elbo, nats files.Number) *record.Fit {
+		return &record.Fit{Rank: rank, ELBO: elbo, Evidence: &record.Evidence{Lower: elbo, Upper: 9e5}, Windows: &record.Windows{Nats: nats, Low: .1, High: .2, Rows: 30_000}}
+	}
+	events := []record.Event{
+		{Type: record.EventStarted, Start: &record.Start{Name: "a", Inducing: 64, Data: &datasets.Summary{}}},
+		{Type: record.EventEvaluation, Evaluation: &record.Evaluation{Index: 1, RowsSeen: 30_000, Kernels: []record.Kernel{
+			{ID: "A", Status: vbks.Live, Fit: fit(1, -900, 5000.5)}, {ID: "B", Status: vbks.Live, Fit: fit(2, -300, 4989)},
+		}}},
+	}
+	var text strings.Builder
+	must.OK(t, historytest.Summarise(events).WriteText(&text, time.Time{}))
+	for _, want := range []string{"evidence", " 5000.50 ", " 4989.00 ", " 11.50 ", "windows of neighbouring rows"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
+	}
+	for _, not := range []string{"local ELBO", "usefully"} {
+		if strings.Contains(text.String(), not) {
+			t.Errorf("%q in\n%s", not, text.String())
+		}
+	}
+}
+
 // Programs read a summary's JSON; its keys and their order stay.
 func TestSummaryKeys(t *testing.T) {
 	s := historytest.Summarise(recordtest.Eventful())
