@@ -21,6 +21,8 @@ const (
 	// are valued by wider windows.
 	windowNats = 20
 	mostWide   = 3
+	// What few rows say of a gap may be so far off of what all say: they need not show what tells kernels apart.
+	fewRowsNats = 10
 	// L-BFGS iterations on the fewest rows, from so many starts, on more, and, where these are many, on all; but for all
 	// rows up to windowTimes as many where more than openGain nats are still expected.
 	windowStarts  = 2
@@ -42,9 +44,9 @@ func windowMost(rows, n int) int {
 	case rows == n:
 		return min(6, max(mostWide, 300_000/n))
 	case rows == windowLevels[1]:
-		return 16
+		return math.MaxInt
 	}
-	return 6
+	return 8
 }
 
 // windowAscent is where ascents of a kernel's log evidence by windows have arrived.
@@ -205,6 +207,7 @@ func (r *round) compare(ctx context.Context) error {
 			n.Nats = worth(k) + shift
 		case math.IsNaN(n.Nats):
 			n.Nats = worth(best) + shift - n.behind
+			n.Low, n.High = fewRowsNats, fewRowsNats+n.High
 		}
 		top = math.Max(top, n.Nats)
 	}
@@ -438,7 +441,10 @@ func (u *unit) lookAt(ctx context.Context) error {
 	if len(u.tasks[0].Gifts) == 0 {
 		*at = solution{}
 	}
-	for _, t := range tried[:min(most, len(tried))] {
+	for i, t := range tried[:min(most, len(tried))] {
+		if i > 0 && t.value < tried[0].value-windowNats {
+			break
+		}
 		from, before, rival := t.start, math.Inf(-1), *at
 		for range times {
 			a := &ascent{start: from}
