@@ -289,10 +289,18 @@ func (t *Trainer) flags(k *kernel) (out []Flag) {
 	if noise < flooredBy*t.floor && !stated {
 		out = append(out, NoiseAtFloor)
 	}
-	if k.gain > movingNats || k.gain == gainUnknown || k.crude {
+	if gain := k.expected(); gain > movingNats || gain == gainUnknown || k.crude {
 		out = append(out, StillMoving)
 	}
 	return out
+}
+
+// expected is what is still expected of the hyperparameters that a kernel predicts with, nats; gainUnknown where nothing says.
+func (k *kernel) expected() float64 {
+	if k.ahead != nil {
+		return k.nearby.High - k.nearby.Low
+	}
+	return k.gain
 }
 
 // spanOf is the range of a column, or the largest where a parameter is of all.

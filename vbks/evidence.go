@@ -244,7 +244,7 @@ func (t *Trainer) report(q *belief.Belief) *Evaluation {
 			}
 			res.Evidence = k.bounds
 			res.Params, res.Noise, res.NoiseBetween = t.values(k)
-			res.Gain, res.Flags = k.gain, t.flags(k)
+			res.Gain, res.Flags = k.expected(), t.flags(k)
 		case k.status == Live:
 			res.Status, res.Reason = Pruned, "restored: takes part from the next evaluation on"
 		}

@@ -17,10 +17,10 @@ const (
 	// Log evidence by windows is with windowInducing inducing inputs, twice as many where windows are twice as wide.
 	windowInducing = 64
 	windowBlock    = 64
-	// Kernels that are windowNats behind the best on few rows are not climbed on more, the foremost mostWide are. So many
-	// are valued by wider windows.
+	// Kernels that are windowNats behind the best on few rows are not climbed on more, but for the foremost, see windowMost.
+	// So many are valued by wider windows.
 	windowNats = 20
-	mostWide   = 3
+	mostWide   = 4
 	// What few rows say of a gap may be so far off of what all say: they need not show what tells kernels apart.
 	fewRowsNats = 10
 	// L-BFGS iterations on the fewest rows, from so many starts, on more, and, where these are many, on all; but for all
@@ -38,15 +38,18 @@ const (
 // windowLevels are the rows on which log evidence by windows is climbed before all are.
 var windowLevels = []int{2_000, 8_000, 32_000}
 
-// windowMost is how many kernels are climbed on so many of n rows, if these are not the fewest.
-func windowMost(rows, n int) int {
+// windowMost is how many kernels are climbed on so many of n rows, if these are not the fewest: least however far behind
+// they are, most of those that are not far.
+func windowMost(rows, n int) (least, most int) {
 	switch {
+	case rows == n && n > windowMany:
+		return 2, 2
 	case rows == n:
-		return min(6, max(mostWide, 300_000/n))
+		return mostWide, min(6, max(mostWide, 300_000/n))
 	case rows == windowLevels[1]:
-		return math.MaxInt
+		return mostWide, math.MaxInt
 	}
-	return 8
+	return mostWide, 8
 }
 
 // windowAscent is where ascents of a kernel's log evidence by windows have arrived.
@@ -105,7 +108,8 @@ func (s Settings) WindowRows(n, kernels int) (rows float64) {
 		if level == nextLevel(0, n) {
 			times = 45 // with values and kin
 		} else {
-			left = min(left, windowMost(level, n))
+			_, most := windowMost(level, n)
+			left = min(left, most)
 		}
 		if rows += times * float64(left) * float64(level); level == n {
 			return rows
@@ -172,10 +176,11 @@ func (r *round) compare(ctx context.Context) error {
 		}
 		slices.SortStableFunc(left, func(a, b int) int { return cmp.Compare(worth(b), worth(a)) })
 		next, n, best := nextLevel(rows, r.n), 0, worth(left[0])
+		least, most := windowMost(next, r.n)
 		for place, k := range left {
 			at := &r.outcomes[k].Windowed.At
 			r.nearby[k] = &nearby{Windows{math.NaN(), 0, math.Max(0, at.Gain), rows}, at.X, best - at.Value, r.n}
-			if place < mostWide || n < windowMost(next, r.n) && best-at.Value < windowNats {
+			if place < least || n < most && best-at.Value < windowNats {
 				n++
 			}
 		}
