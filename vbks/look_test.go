@@ -351,3 +351,40 @@ func TestTowardsEnd(t *testing.T) {
 		}
 	}
 }
+
+// A gap by windows is no change of one by local ELBOs; from one evaluation to the next both count. Kernels left out stay as
+// far behind the best as windows have told, wherever its inducing inputs are.
+func TestWindowsInTheBelief(t *testing.T) {
+	s := lookingSettings("collapsed")
+	tr := trainerOn(t, 1, nil, wandering(60), s, "SE", "MATERN12", "LIN")
+	next(t, tr)
+	at := func(number int, elbo float64, windows bool) pastELBO { return pastELBO{number, 60, elbo, 8, nil, windows} }
+	leader := &kernel{past: []pastELBO{at(3, 100, true), at(2, -5000, false)}, elbo: -5000}
+	other := &kernel{past: []pastELBO{at(3, 90, true), at(2, -3000, false)}, elbo: -3000}
+	if got := other.drift(leader, true); got != 0 {
+		t.Errorf("windows have moved a gap of local ELBOs by %v", got)
+	}
+	leader.past = append([]pastELBO{at(4, 100, true)}, leader.past...)
+	other.past = append([]pastELBO{at(4, 93, true)}, other.past...)
+	if got := other.drift(leader, true); got != 3 {
+		t.Errorf("a gap of 10 nats, then of 7, has moved by %v", got)
+	}
+	for i, nats := range []float64{500, 490, 470} {
+		k := tr.kernels[i]
+		k.rows, k.volume, k.nearby = tr.rows, 0, &nearby{Windows{nats, .5, 2, tr.rows}, k.state.Free, 500 - nats, tr.rows}
+	}
+	tr.kernels[2].status, tr.kernels[2].left, tr.kernels[2].rows = Pruned, 8, 0
+	tr.kernels[0].nearby.Nats = 503 // by what it has gained since
+	for i, want := range [][3]float64{{503, -.5, 2}, {490, -.5, 2}, {473, -.5, 2}} {
+		if elbo, low, high, ok := tr.standing(tr.kernels[i]); !ok || [3]float64{elbo, low, high} != want {
+			t.Errorf("%s stands at %v, %v to %v, want %v", tr.kernels[i].id, elbo, low, high, want)
+		}
+	}
+	if tr.widens("SE") {
+		t.Error("more inducing inputs are to move what does not depend on them")
+	}
+	tr.kernels[0].nearby.seen--
+	if _, low, high, _ := tr.standing(tr.kernels[0]); low == -.5 && high == 2 {
+		t.Error("what windows said of other rows still counts")
+	}
+}

@@ -65,6 +65,17 @@ func TestMark(t *testing.T) {
 	}
 }
 
+// Where there is evidence by windows it is what a kernel is worth, and its error the slack, whatever bounds say.
+func TestWindowsAreWhatCounts(t *testing.T) {
+	bounds := &Evidence{-9000, 7e5}
+	leader := Fit{Rank: 1, ELBO: -9000, Evidence: bounds, Windows: &Windows{Nats: 500, Low: .1, High: .2}}
+	other := Fit{Rank: 2, ELBO: -100, Volume: 2, Evidence: bounds, Windows: &Windows{Nats: 480, Low: 1, High: 1.5}, Apart: true}
+	slack, ok := other.Slack()
+	if other.Behind(&leader) != 18 || !ok || slack != 2.5 || !other.Usefully(1e6) || other.Mark(&leader) != MarkApart {
+		t.Errorf("%v behind, slack %v, %v, %v", other.Behind(&leader), slack, other.Usefully(1e6), other.Mark(&leader))
+	}
+}
+
 // Of more rows than are multiplied with all of k(X,X) a slack of more than a nat is told to say nothing.
 func TestUsefully(t *testing.T) {
 	fit := func(slack float64) *Fit {
