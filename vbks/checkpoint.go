@@ -41,7 +41,7 @@ const (
 	noiseFields  = 6
 
 	growingFields = 2
-	windowsFields = 6 // of "windows", before the free vector
+	windowsFields = 7 // of "windows", before the free vector
 )
 
 // What is known of the log evidence in a row of "past".
@@ -111,8 +111,8 @@ const (
 //	                    the first two with the volume
 //	kernel/i/sampled    E: of these errors what came from a sample of the rows; not there where it is none
 //	kernel/i/windows    log evidence by windows of neighbours, how far below and above it may be, rows that it was last
-//	                    computed from, gap to the best, rows that had been seen, free vector; not there where windows say
-//	                    nothing
+//	                    computed from, gap to the best, rows that had been seen, inducing inputs beside, free vector; not there
+//	                    where windows say nothing
 //	kernel/i/ahead_mean, ahead_chol, ahead_z  Λm and Λ of the q(v) that it predicts with, at the free vector of "windows",
 //	                    where that is so, as "mean" and "chol", and inducing inputs
 //	kernel/i/looked     P: 1 where the local ELBO in a row of "past" is that; not there where none is
@@ -324,7 +324,7 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 			add(name("heard"), append([]float64{k.heard.Value}, k.heard.X...))
 		}
 		if n := k.nearby; n != nil {
-			add(name("windows"), append([]float64{n.Nats, n.Low, n.High, float64(n.Rows), n.behind, float64(n.seen)}, n.x...))
+			add(name("windows"), append([]float64{n.Nats, n.Low, n.High, float64(n.Rows), n.behind, float64(n.seen), float64(n.m)}, n.x...))
 		}
 		if k.ahead != nil {
 			add(name("ahead_mean"), k.ahead.Mean)

@@ -359,7 +359,7 @@ func (l *loader) kernel(t *Trainer, i int) {
 	}
 	if v := l.optional(name("windows"), windowsFields+len(k.program.Free)+1); v != nil {
 		rows, seen := l.whole(name("windows"), v[3], 1, t.data.Rows()), l.whole(name("windows"), v[5], 1, t.data.Rows())
-		k.nearby = &nearby{Windows{v[0], v[1], v[2], rows}, v[windowsFields:], v[4], seen}
+		k.nearby = &nearby{Windows{v[0], v[1], v[2], rows}, v[windowsFields:], v[4], seen, l.whole(name("windows"), v[6], 1, t.data.Rows())}
 	}
 	for v := l.optional(name("ends"), -1); len(v) > 0 && l.err == nil; v = v[endFields:] {
 		if len(v) < endFields {

@@ -14,8 +14,10 @@ import (
 )
 
 const (
-	// Log evidence by windows is with windowInducing inducing inputs, twice as many where windows are twice as wide.
+	// Log evidence by windows is with windowInducing inducing inputs, up to mostBeside where that is less than a bound, twice
+	// as many where windows are twice as wide.
 	windowInducing = 64
+	mostBeside     = 256
 	windowBlock    = 64
 	// Kernels that are windowNats behind the best on few rows are not climbed on more, but for the foremost, see windowMost.
 	// So many are valued by wider windows.
@@ -72,6 +74,7 @@ type nearby struct {
 	x      []float64 // free vector
 	behind float64   // the gap to the best
 	seen   int       // rows
+	m      int       // inducing inputs beside windows
 }
 
 // looks reports whether an evaluation has log evidence by windows: where rows have one order and are more than could all
@@ -120,7 +123,8 @@ func (s Settings) WindowRows(n, kernels int) (rows float64) {
 // look finds the kernels' log evidence by windows. Few inducing inputs take a function that is rough for noise, and
 // kernels that have a part for it are then hundreds or thousands of nats too low, which no bound tells. All are climbed on few
 // rows, in runs of neighbours, the best of these on more, and on all. What has been found with fewer inducing inputs
-// stands: it does not depend on them.
+// stands, since it does not depend on them, but where a local ELBO, which is a bound, lies above it: what repeats, or is rough
+// at a distance, is not in windows, and there are more inducing inputs beside them then.
 func (r *round) look(ctx context.Context) error {
 	if !r.looks() {
 		return nil
@@ -135,17 +139,34 @@ func (r *round) look(ctx context.Context) error {
 func (r *round) compare(ctx context.Context) error {
 	r.nearby = map[int]*nearby{}
 	top, some := math.Inf(-1), false // of those that are known
+	m, contradicted := windowInducing, false
+	for _, k := range r.live {
+		if n := r.kernels[k].nearby; n != nil && n.seen == r.n {
+			m = max(m, n.m)
+			contradicted = contradicted || r.outcomes[k].Failure == "" && r.outcomes[k].ELBO > n.Nats+settledNats
+		}
+	}
+	if more := min(mostBeside, max(2*m, r.m)); contradicted && more > m {
+		m = more
+	} else {
+		contradicted = false
+	}
 	var left []int
 	for k, of := range r.kernels {
 		n := of.nearby
 		known := n != nil && n.seen == r.n
+		if known && contradicted && slices.Contains(r.live, k) {
+			r.outcomes[k].Windowed.At = solution{X: n.x}
+			known = false
+		}
 		if known && of.status == Live {
 			top, some = math.Max(top, n.Nats), true
 		}
 		switch {
 		case !slices.Contains(r.live, k) || r.outcomes[k].State == nil || r.outcomes[k].Failure != "":
 		case known:
-			r.nearby[k] = n
+			copied := *n
+			r.nearby[k] = &copied
 		default:
 			left = append(left, k)
 		}
@@ -163,6 +184,7 @@ func (r *round) compare(ctx context.Context) error {
 	}
 	worth := func(k int) float64 { return r.outcomes[k].Windowed.At.Value }
 	o := r.order(phaseWindows)
+	o.Inducing = m
 	for rows := nextLevel(0, r.n); ; rows = nextLevel(rows, r.n) {
 		if o.Near = nil; rows < r.n {
 			o.Near = r.neighbours(rows, windowRuns)
@@ -179,7 +201,7 @@ func (r *round) compare(ctx context.Context) error {
 		least, most := windowMost(next, r.n)
 		for place, k := range left {
 			at := &r.outcomes[k].Windowed.At
-			r.nearby[k] = &nearby{Windows{math.NaN(), 0, math.Max(0, at.Gain), rows}, at.X, best - at.Value, r.n}
+			r.nearby[k] = &nearby{Windows{math.NaN(), 0, math.Max(0, at.Gain), rows}, at.X, best - at.Value, r.n, m}
 			if place < least || n < most && best-at.Value < windowNats {
 				n++
 			}
@@ -213,6 +235,9 @@ func (r *round) compare(ctx context.Context) error {
 		case math.IsNaN(n.Nats):
 			n.Nats = worth(best) + shift - n.behind
 			n.Low, n.High = fewRowsNats, fewRowsNats+n.High
+		}
+		if f := &r.outcomes[k]; f.Failure == "" && f.ELBO > n.Nats { // the log evidence is no less
+			n.Nats, n.Low = f.ELBO, 0
 		}
 		top = math.Max(top, n.Nats)
 	}
@@ -274,7 +299,7 @@ func (r *round) believe(ctx context.Context, kernels []int) error {
 		return nil
 	}
 	o := r.order(phaseWindows)
-	o.Belief = true
+	o.Belief, o.Inducing = true, windowInducing
 	if err := r.site().place(o); err != nil {
 		return err
 	}
@@ -321,7 +346,7 @@ func (s *site) windowRows(o *order) (w windowRows, err error) {
 	}
 	z := slices.Sorted(slices.Values(s.shared))
 	for i := range w.z {
-		m := min(len(z), windowInducing<<i)
+		m := min(len(z), o.Inducing<<i)
 		some := make([]float64, m)
 		for j := range some {
 			some[j] = z[j*(len(z)-1)/max(1, m-1)]
@@ -434,11 +459,16 @@ func (u *unit) lookAt(ctx context.Context) error {
 		steps, most = windowFurther, 1
 		tried, err = u.trials(u.transplanted(at.X), by)
 	case u.order.Again:
-		if tried, steps = append(tried, &ascent{start: at.X}), windowFurther; len(w.rows.Y) > windowMany {
+		tried, steps = append(tried, &ascent{start: at.X}), windowFurther
+		if m := float64(z.Len()) / windowInducing; float64(len(w.rows.Y))*m*m > windowMany {
 			steps = windowFew
 		}
 	default:
-		tried, err = u.trials(append(u.drawer.Roughen(u.model(0).program, f.State.Free), f.State.Free), by)
+		from := append(u.drawer.Roughen(u.model(0).program, f.State.Free), f.State.Free)
+		if at.X != nil {
+			from = append(from, at.X)
+		}
+		tried, err = u.trials(from, by)
 	}
 	if err != nil {
 		return err

@@ -358,7 +358,9 @@ func TestWindowsInTheBelief(t *testing.T) {
 	s := lookingSettings("collapsed")
 	tr := trainerOn(t, 1, nil, wandering(60), s, "SE", "MATERN12", "LIN")
 	next(t, tr)
-	at := func(number int, elbo float64, windows bool) pastELBO { return pastELBO{number, 60, elbo, 8, nil, windows} }
+	at := func(number int, elbo float64, windows bool) pastELBO {
+		return pastELBO{number, 60, elbo, 8, nil, windows}
+	}
 	leader := &kernel{past: []pastELBO{at(3, 100, true), at(2, -5000, false)}, elbo: -5000}
 	other := &kernel{past: []pastELBO{at(3, 90, true), at(2, -3000, false)}, elbo: -3000}
 	if got := other.drift(leader, true); got != 0 {
@@ -371,7 +373,7 @@ func TestWindowsInTheBelief(t *testing.T) {
 	}
 	for i, nats := range []float64{500, 490, 470} {
 		k := tr.kernels[i]
-		k.rows, k.volume, k.nearby = tr.rows, 0, &nearby{Windows{nats, .5, 2, tr.rows}, k.state.Free, 500 - nats, tr.rows}
+		k.rows, k.volume, k.nearby = tr.rows, 0, &nearby{Windows{nats, .5, 2, tr.rows}, k.state.Free, 500 - nats, tr.rows, 8}
 	}
 	tr.kernels[2].status, tr.kernels[2].left, tr.kernels[2].rows = Pruned, 8, 0
 	tr.kernels[0].nearby.Nats = 503 // by what it has gained since

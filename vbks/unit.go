@@ -92,6 +92,7 @@ type order struct {
 	Sparing   bool        // transplants: only what changes nothing, and a few iterations
 	Time      int         // transplants: how often there have been some in this round
 	Near      []int       // hear, windows: rows with their neighbours; windows, nil: all that have been seen
+	Inducing  int         // windows: beside so many inducing inputs, twice as many where they are wide
 	Again     bool        // windows: from what an earlier stage has found
 	Wide      bool        // windows: what that is worth by wider ones
 	Belief    bool        // windows: q(v) there
