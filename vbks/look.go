@@ -172,6 +172,7 @@ func (r *round) compare(ctx context.Context) error {
 		}
 	}
 	if len(left) == 0 {
+		r.bounded()
 		return nil
 	}
 	if some { // beside the best, whose gap tells how far behind they are
@@ -194,6 +195,7 @@ func (r *round) compare(ctx context.Context) error {
 		}
 		left = slices.DeleteFunc(left, func(k int) bool { return r.outcomes[k].Windowed.At.X == nil })
 		if len(left) == 0 {
+			clear(r.nearby)
 			return nil
 		}
 		slices.SortStableFunc(left, func(a, b int) int { return cmp.Compare(worth(b), worth(a)) })
@@ -236,7 +238,23 @@ func (r *round) compare(ctx context.Context) error {
 			n.Nats = worth(best) + shift - n.behind
 			n.Low, n.High = fewRowsNats, fewRowsNats+n.High
 		}
-		if f := &r.outcomes[k]; f.Failure == "" && f.ELBO > n.Nats { // the log evidence is no less
+	}
+	r.bounded()
+	return nil
+}
+
+// bounded raises log evidence by windows to local ELBOs that are above it, and finds the gaps to the best.
+func (r *round) bounded() {
+	top := math.Inf(-1)
+	for k, of := range r.kernels {
+		n := r.nearby[k]
+		if n == nil {
+			if of.current(r.n) && of.seenNearby(r.n) { // it takes no part in this evaluation
+				top = math.Max(top, of.nearby.Nats)
+			}
+			continue
+		}
+		if f := &r.outcomes[k]; f.Failure == "" && f.ELBO > n.Nats {
 			n.Nats, n.Low = f.ELBO, 0
 		}
 		top = math.Max(top, n.Nats)
@@ -244,7 +262,6 @@ func (r *round) compare(ctx context.Context) error {
 	for _, n := range r.nearby {
 		n.behind = top - n.Nats
 	}
-	return nil
 }
 
 // adopts reports whether kernels predict at the hyperparameters of their log evidence by windows: of a series in time, which

@@ -390,3 +390,34 @@ func TestWindowsInTheBelief(t *testing.T) {
 		t.Error("what windows said of other rows still counts")
 	}
 }
+
+// What repeats with a jump is not in windows that are shorter than its period: with few inducing inputs beside them their
+// evidence is below what a bound with more says, and it is computed with more then. It is never below a bound.
+func TestWindowsAreNotBelowABound(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(5, 5))
+	const n = 900
+	d := Training{Dim: 1, X: make([]float64, n), Y: make([]float64, n)}
+	for i, at := range rng.Perm(n) {
+		d.X[i] = 8*float64(at)/n - 4
+		d.Y[i] = 3*(math.Mod(float64(at), 230)/230-.5) + .1*rng.NormFloat64()
+	}
+	d.Seasons = []float64{8 * 230. / n}
+	s := lookingSettings("natural")
+	s.MostInducing, s.EvaluateEvery = 128, 1
+	tr := trainerOn(t, 2, nil, d, s, "PER", "PER+SE", "LIN")
+	again := false
+	for _, e := range train(t, tr) {
+		for i := range e.Kernels {
+			if k := &e.Kernels[i]; k.Status == Live && k.Windows != nil && k.Windows.Nats < k.ELBO {
+				t.Errorf("evaluation %d, %s: %.1f by windows, the local ELBO is %.1f", e.Index, k.ID, k.Windows.Nats, k.ELBO)
+			}
+		}
+		for _, k := range tr.kernels {
+			again = again || k.nearby != nil && k.nearby.m > windowInducing
+		}
+	}
+	if !again {
+		t.Error("no bound lies above windows with the first inducing inputs")
+	}
+}
