@@ -234,3 +234,80 @@ func TestGradient(t *testing.T) {
 		}
 	}
 }
+
+// Of a thousand rows, with 32 inducing inputs and windows of 64 and 64, it is the log evidence but for little, where the
+// inducing inputs alone are far below: of what is rough for less than half a nat, of what repeats beside a rough part for some.
+func TestOfAThousandRows(t *testing.T) {
+	const n, m, noise = 1000, 32, 0.05
+	rng := rand.New(rand.NewPCG(7, 7))
+	x, y := make([]float64, n), make([]float64, n)
+	level, step := 0.0, 0.0
+	for i := range n {
+		if x[i] = 10 * float64(i) / n; rng.Float64() < .02 {
+			step = rng.NormFloat64()
+		}
+		level = .95*level + .2*rng.NormFloat64()
+		y[i] = level + step + .5*math.Mod(float64(i), 190)/190 + math.Sqrt(noise)*rng.NormFloat64()
+	}
+	dev := cpu.New(cpu.Options{Lanes: 1})
+	rows, err := dev.NewData(x, y, 1)
+	must.OK(t, err)
+	z := make([]float64, m)
+	for i := range z {
+		z[i] = 10 * float64(i) / (m - 1)
+	}
+	inducing, err := dev.NewData(z, nil, 1)
+	must.OK(t, err)
+	for _, c := range []struct {
+		kernel string
+		raw    []float64 // variances, lengths and periods in their order
+		most   float64   // nats off
+	}{
+		{"MATERN12", []float64{1, .2}, .5},
+		{"RW", []float64{10, .5}, .5},
+		{"MATERN32", []float64{1, .2}, .5},
+		{"MATERN12+SE", []float64{.3, .1, 1, 3}, .5},
+		{"LIN+RW", []float64{.2, 10, .5}, .5},
+		{"PER+MATERN12", []float64{.2, .8, 1.9, 1, .2}, 6},
+	} {
+		p := kernelspacetest.Program(t, c.kernel, kernelspace.Options{Dim: 1})
+		e, err := windows.New(dev.Lane(0), p, windows.Rows{Data: rows, Y: y}, device.All(inducing), windows.Width{Block: 64, Behind: 64}, 1e-9,
+			device.Jitter{Relative: 1e-9})
+		must.OK(t, err)
+		free := make([]float64, len(p.Free)+1)
+		if len(p.Free) != len(c.raw) {
+			t.Fatalf("%s: %d free hyperparameters of %+v", c.kernel, len(p.Free), p.Params)
+		}
+		for i := range p.Free {
+			free[i] = math.Log(c.raw[i])
+		}
+		free[len(free)-1] = math.Log(noise)
+		got, want := value(t, e, free, nil), normal(t, symmetric(covariance(p, free, x, x), 1e-9+noise), y)
+		// And the inducing inputs alone.
+		kzz, kzx := covariance(p, free, z, z), covariance(p, free, z, x)
+		alone := titsias(t, kzz, kzx, x, p, free, noise, y)
+		t.Logf("%-14s %.2f, the log evidence is %.2f, Titsias' bound %.1f", c.kernel, got, want, alone)
+		if math.Abs(got-want) > c.most {
+			t.Errorf("%s: %.3f, the log evidence is %.3f", c.kernel, got, want)
+		}
+		e.Free()
+	}
+}
+
+// titsias is Titsias' bound by dense matrices.
+func titsias(t *testing.T, kzz, kzx *mat.Dense, x []float64, p *kernelspace.Program, free []float64, noise float64, y []float64) float64 {
+	t.Helper()
+	m, n := kzx.Dims()
+	var chol mat.Cholesky
+	if !chol.Factorize(symmetric(kzz, 1e-9*mat.Trace(kzz)/float64(m))) {
+		t.Fatal("not positive definite")
+	}
+	var solved, q mat.Dense
+	must.OK(t, chol.SolveTo(&solved, kzx))
+	q.Mul(kzx.T(), &solved)
+	left := 0.0
+	for i := range n {
+		left += covariance(p, free, x[i:i+1], x[i:i+1]).At(0, 0) - q.At(i, i)
+	}
+	return normal(t, symmetric(&q, noise), y) - left/(2*noise)
+}
