@@ -74,7 +74,8 @@ func TestWindowsTellRoughFunctions(t *testing.T) {
 				t.Fatal(err)
 			}
 			if math.Abs(w.Nats-nats) > 2+w.Low+w.High || e.Kernels[i].Rank == 1 && best > nats+1 || w.Rows != n {
-				t.Errorf("%s, %s: %.2f by windows of %d rows, the log evidence is %.2f there and %.2f at most", optimizer, k.id, w.Nats, w.Rows, nats, best)
+				t.Errorf("%s, %s: %.2f by windows of %d rows, the log evidence is %.2f there and %.2f at most",
+					optimizer, k.id, w.Nats, w.Rows, nats, best)
 			}
 			far = math.Max(far, w.Nats-k.elbo)
 			bayes += e.Kernels[i].Bayes
@@ -305,7 +306,8 @@ func TestWindowsForecast(t *testing.T) {
 	for i := range at {
 		for k := range want.IDs {
 			if math.Abs(got.Mean[k][i]-want.Mean[k][i]) > 1e-6 || math.Abs(got.Var[k][i]-want.Var[k][i]) > 1e-6 {
-				t.Errorf("%s at %v: %v ± %v by its model, %v ± %v by the run", want.IDs[k], at[i], got.Mean[k][i], got.Var[k][i], want.Mean[k][i], want.Var[k][i])
+				t.Errorf("%s at %v: %v ± %v by its model, %v ± %v by the run",
+					want.IDs[k], at[i], got.Mean[k][i], got.Var[k][i], want.Mean[k][i], want.Var[k][i])
 			}
 		}
 		sum := 0.0

@@ -86,7 +86,9 @@ func TestUnitsAreDoneElsewhere(t *testing.T) {
 	thorough.AnyInstructions(t)
 	t.Parallel()
 	seen := map[phase]int{}
-	for _, name := range []string{"collapsed point", "collapsed full", "natural point", "natural diagonal", "adam point", "collapsed windows"} {
+	for _, name := range []string{
+		"collapsed point", "collapsed full", "natural point", "natural diagonal", "adam point", "collapsed windows",
+	} {
 		optimizer, theta, _ := strings.Cut(name, " ")
 		data, s := trainingSeries(31, 60), quickSettings(optimizer)
 		s.Hyperparameters, s.EvaluateEvery, s.Steps, s.ELBORows, s.Starts = theta, 0.5, 6, 40, 3

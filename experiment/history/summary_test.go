@@ -88,7 +88,8 @@ func TestSummaryTellsWhatIsNotBounded(t *testing.T) {
 // Where the belief is by windows of neighbours their numbers stand in the table, and gaps are theirs.
 func TestSummaryTellsWindows(t *testing.T) {
 	fit := func(rank int, elbo, nats files.Number) *record.Fit {
-		return &record.Fit{Rank: rank, ELBO: elbo, Evidence: &record.Evidence{Lower: elbo, Upper: 9e5}, Windows: &record.Windows{Nats: nats, Low: .1, High: .2, Rows: 30_000}}
+		return &record.Fit{Rank: rank, ELBO: elbo, Evidence: &record.Evidence{Lower: elbo, Upper: 9e5},
+			Windows: &record.Windows{Nats: nats, Low: .1, High: .2, Rows: 30_000}}
 	}
 	events := []record.Event{
 		{Type: record.EventStarted, Start: &record.Start{Name: "a", Inducing: 64, Data: &datasets.Summary{}}},

@@ -54,7 +54,8 @@ func (f *foresight) made(e *Evaluation) float64 {
 	}
 	at := f.rung(e.Inducing)
 	work := f.settings.Foreseen(vbks.Prospect{Rows: f.rows, Seen: e.RowsSeen, First: f.kernels, Kernels: e.live(), Close: e.near(),
-		Rung: at, Rungs: len(f.rungs), Inducing: e.Inducing, Last: e.Planned-e.Index <= len(f.rungs)-1-at, OnCard: f.onCard, OneInput: f.oneInput})
+		Rung: at, Rungs: len(f.rungs), Inducing: e.Inducing, Last: e.Planned-e.Index <= len(f.rungs)-1-at,
+		OnCard: f.onCard, OneInput: f.oneInput})
 	if e.Index > 1 {
 		work += f.settings.ForeseenScores(f.rows, e.RowsSeen, e.averaged(f.weights, vbks.BriefWeight), e.Inducing)
 	}

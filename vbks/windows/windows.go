@@ -65,7 +65,9 @@ type Evidence struct {
 }
 
 // New prepares for one kernel; its arrays are given back by Free.
-func New(lane device.Lane, program *kernelspace.Program, rows Rows, z device.Points, width Width, floor float64, jitter device.Jitter) (*Evidence, error) {
+func New(
+	lane device.Lane, program *kernelspace.Program, rows Rows, z device.Points, width Width, floor float64, jitter device.Jitter,
+) (*Evidence, error) {
 	ks, err := lane.NewKernels([]*kernelspace.Program{program})
 	if err != nil {
 		return nil, err

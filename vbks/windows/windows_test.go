@@ -30,11 +30,13 @@ func table(n int) (x, y []float64) {
 }
 
 // evidence is that of windows of a table, with m inducing inputs spread over it; m = 0: all rows.
-func evidence(t testing.TB, expr string, n, m int, width windows.Width) (*windows.Evidence, *kernelspace.Program, []float64, []float64, []float64) {
+func evidence(
+	t testing.TB, expr string, n, m int, width windows.Width,
+) (e *windows.Evidence, p *kernelspace.Program, x, y, z []float64) {
 	t.Helper()
 	dev := cpu.New(cpu.Options{Lanes: 1})
-	x, y := table(n)
-	z := x
+	x, y = table(n)
+	z = x
 	if m > 0 {
 		z = nil
 		for i := range m {
@@ -45,8 +47,8 @@ func evidence(t testing.TB, expr string, n, m int, width windows.Width) (*window
 	must.OK(t, err)
 	inducing, err := dev.NewData(z, nil, 1)
 	must.OK(t, err)
-	p := kernelspacetest.Program(t, expr, kernelspace.Options{Dim: 1})
-	e, err := windows.New(dev.Lane(0), p, windows.Rows{Data: rows, Y: y}, device.All(inducing), width, 1e-6, device.Jitter{Relative: 1e-9})
+	p = kernelspacetest.Program(t, expr, kernelspace.Options{Dim: 1})
+	e, err = windows.New(dev.Lane(0), p, windows.Rows{Data: rows, Y: y}, device.All(inducing), width, 1e-6, device.Jitter{Relative: 1e-9})
 	must.OK(t, err)
 	t.Cleanup(e.Free)
 	return e, p, x, y, z
