@@ -189,25 +189,27 @@ func (t *Trainer) freeze(ctx context.Context, how FreezeOptions) (*Frozen, error
 	}
 	top := math.Inf(-1)
 	for _, i := range kernels {
-		top = math.Max(top, t.kernels[i].worth())
+		_, _, worth := t.inAverage(i)
+		top = math.Max(top, worth)
 	}
 	for _, i := range kernels {
 		k, res, loo, origins := t.kernels[i], &t.last.Kernels[i], 0.0, 0.0
+		posterior, bayes, worth := t.inAverage(i)
 		switch {
 		case t.foreseen == t.last:
 			origins = t.ahead[i]
 		case t.settings.Weights == OriginsWeights: // what stands for them where there are none
-			origins = tempered(k.worth() - top)
+			origins = tempered(worth - top)
 		}
 		switch {
 		case t.weighed == t.last:
 			loo = t.stacked[i]
 		case t.knowsLOO():
-			loo = res.Posterior
+			loo = posterior
 		}
 		t.kernels[i].spread = spread{t.evaluation, t.m, r.outcomes[i].Spread}
 		f.Kernels = append(f.Kernels, FrozenKernel{
-			Program: k.program, Rank: res.Rank, Posterior: res.Posterior, Bayes: res.Bayes, Worth: k.worth(), LOO: loo, Origins: origins,
+			Program: k.program, Rank: res.Rank, Posterior: posterior, Bayes: bayes, Worth: worth, LOO: loo, Origins: origins,
 			Factor: max(1, k.predictor().Factor), Z: k.predictor().Z, States: r.outcomes[i].Frozen,
 		})
 	}

@@ -323,6 +323,30 @@ func (r *round) believe(ctx context.Context, kernels []int) error {
 	return r.each(ctx, o, r.tasks(kernels))
 }
 
+// inAverage is what a live kernel counts for in predictions: what is believed of it, by q* and by Bayes' rule, and what it is
+// worth. Where the belief is by windows, but predictions are not, these are by local ELBOs, softly: a kernel's evidence says
+// little of what inducing inputs make of it between rows.
+func (t *Trainer) inAverage(i int) (posterior, bayes, worth float64) {
+	res, k := &t.last.Kernels[i], t.kernels[i]
+	if res.Windows == nil || t.adopts() {
+		return res.Posterior, res.Bayes, k.worth()
+	}
+	top, sum := math.Inf(-1), 0.0
+	own := func(k *kernel) float64 { return (k.elbo + k.volume) / t.settings.EvidenceScale }
+	for j := range t.last.Kernels {
+		if t.last.Kernels[j].Status == Live {
+			top = math.Max(top, own(t.kernels[j])+t.kernels[j].logPrior)
+		}
+	}
+	for j := range t.last.Kernels {
+		if t.last.Kernels[j].Status == Live {
+			sum += math.Exp(own(t.kernels[j]) + t.kernels[j].logPrior - top)
+		}
+	}
+	share := math.Exp(own(k)+k.logPrior-top) / sum
+	return share, share, k.elbo + k.volume
+}
+
 // predictor is the state that a kernel predicts with.
 func (k *kernel) predictor() *State {
 	if k.ahead != nil {

@@ -83,6 +83,27 @@ func TestWindowsTellRoughFunctions(t *testing.T) {
 		if far < 20 || math.Abs(bayes-1) > 1e-9 {
 			t.Errorf("%s: local ELBOs are at most %.1f nats below; Bayes' rule sums to %v", optimizer, far, bayes)
 		}
+		// Predictions among the rows, which are not by windows, are weighed by local ELBOs.
+		top, want, best := math.Inf(-1), map[string]float64{}, ""
+		for i, k := range tr.kernels {
+			if e.Kernels[i].Status == Live && k.elbo+k.volume > top {
+				top, best = k.elbo+k.volume, k.id
+			}
+		}
+		for i, k := range tr.kernels {
+			if e.Kernels[i].Status == Live {
+				want[k.id] = math.Exp(k.elbo + k.volume - top)
+			}
+		}
+		p, err := tr.Predict(t.Context(), []float64{0}, PredictOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, id := range p.IDs {
+			if got := p.Weights[j] / p.Weights[slices.Index(p.IDs, best)]; math.Abs(got-want[id]) > 1e-9 {
+				t.Errorf("%s: %s weighs %v times as much as %s, want %v", optimizer, id, got, best, want[id])
+			}
+		}
 		// The belief is that of these numbers.
 		a, b := &e.Kernels[1], &e.Kernels[3]
 		gap := a.Windows.Nats - b.Windows.Nats

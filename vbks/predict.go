@@ -85,7 +85,8 @@ func (t *Trainer) chosen(o PredictOptions) (kernels []int, weights []float64, er
 		res := &t.last.Kernels[i]
 		if res.Status == Live && (o.IDs == nil || slices.Contains(o.IDs, res.ID)) {
 			kernels = append(kernels, i)
-			w := weighed{rank: res.Rank, posterior: res.Posterior, bayes: res.Bayes, worth: t.kernels[i].worth(), loo: res.Posterior}
+			posterior, bayes, worth := t.inAverage(i)
+			w := weighed{rank: res.Rank, posterior: posterior, bayes: bayes, worth: worth, loo: posterior}
 			if t.weighed == t.last {
 				w.loo = t.stacked[i]
 			}
