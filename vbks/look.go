@@ -23,8 +23,9 @@ const (
 	// So many are valued by wider windows.
 	windowNats = 20
 	mostWide   = 4
-	// What few rows say of a gap may be so far off of what all say: they need not show what tells kernels apart.
-	fewRowsNats = 10
+	// What 8,000 rows say of a gap may be so far off of what all say, as they need not show what tells kernels apart; of more
+	// or fewer rows in inverse proportion to the root of their number.
+	fewRowsNats = 3.0
 	// L-BFGS iterations on the fewest rows, from so many starts, on more, and, where these are many, on all; but for all
 	// rows up to windowTimes as many where more than openGain nats are still expected.
 	windowStarts  = 2
@@ -236,7 +237,8 @@ func (r *round) compare(ctx context.Context) error {
 			n.Nats = worth(k) + shift
 		case math.IsNaN(n.Nats):
 			n.Nats = worth(best) + shift - n.behind
-			n.Low, n.High = fewRowsNats, fewRowsNats+n.High
+			e := fewRowsNats * math.Sqrt(float64(windowLevels[1])/float64(n.Rows))
+			n.Low, n.High = e, e+n.High
 		}
 	}
 	r.bounded()
