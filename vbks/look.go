@@ -32,7 +32,7 @@ const (
 	windowSteps   = 15
 	windowFurther = 8
 	windowFew     = 4
-	windowTimes   = 6
+	windowTimes   = 3
 	windowMany    = 200_000
 	openGain      = 0.3
 	windowRuns    = 8
