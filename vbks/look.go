@@ -219,7 +219,8 @@ func (r *round) compare(ctx context.Context) error {
 	if err := r.each(ctx, o, r.tasks(wide)); err != nil {
 		return err
 	}
-	// What the best one gains by wider windows the others do, too, but for an error.
+	// What the best one gains by wider windows the others do, too, but for an error. Where that is much neither is enough, and
+	// any of them may be off by as much.
 	wider := func(k int) float64 { return r.outcomes[k].Windowed.Wide }
 	wide = slices.DeleteFunc(slices.Clone(wide), func(k int) bool { return math.IsInf(wider(k), -1) })
 	best, shift := left[0], 0.0
@@ -229,17 +230,20 @@ func (r *round) compare(ctx context.Context) error {
 		}
 	}
 	for k, n := range r.nearby {
+		e := math.Abs(shift)
 		switch {
 		case slices.Contains(wide, k):
-			e := math.Abs(wider(k) - worth(k) - shift)
-			n.Nats, n.Low, n.High = wider(k), e, e+n.High
+			n.Nats = wider(k)
+			e += math.Abs(wider(k) - worth(k) - shift)
 		case n.Rows == r.n && slices.Contains(left, k):
 			n.Nats = worth(k) + shift
 		case math.IsNaN(n.Nats):
 			n.Nats = worth(best) + shift - n.behind
-			e := fewRowsNats * math.Sqrt(float64(windowLevels[1])/float64(n.Rows))
-			n.Low, n.High = e, e+n.High
+			e += fewRowsNats * math.Sqrt(float64(windowLevels[1])/float64(n.Rows))
+		default: // known before
+			continue
 		}
+		n.Low, n.High = e, e+n.High
 	}
 	r.bounded()
 	return nil
