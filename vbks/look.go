@@ -393,6 +393,10 @@ func (s *site) windowRows(o *order) (w windowRows, err error) {
 	}
 	z := slices.Sorted(slices.Values(s.shared))
 	for i := range w.z {
+		z := z
+		if i > 0 && len(z) < o.Inducing<<i { // what as many do not resolve is to be seen
+			z = halved(z)
+		}
 		m := min(len(z), o.Inducing<<i)
 		some := make([]float64, m)
 		for j := range some {
@@ -417,6 +421,17 @@ func (s *site) windowRows(o *order) (w windowRows, err error) {
 		w.ahead = device.All(d)
 	}
 	return w, nil
+}
+
+// halved returns ascending inputs with the middles between them.
+func halved(z []float64) (out []float64) {
+	for i, v := range z {
+		if i > 0 {
+			out = append(out, (z[i-1]+v)/2)
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 // mostAtEnd inducing inputs lie ever closer towards a series' end for forecasts, a quarter of them at most.
