@@ -173,8 +173,8 @@ type KernelResult struct {
 	Tied                       bool         // equal to the leader within one nat or twice the error of the gap
 	Evidence                   *Evidence    // nil where the local ELBO is an estimate
 	Windows                    *Windows     // of kernels left out, too; nil where windows say nothing
-	Apart                      bool         // told apart at these hyperparameters: its upper bound lies below the leader's lower one
-	Params                     []ParamValue // one for each of the program's
+	Apart                      bool         // told apart: its upper bound, or windows', lies below the leader's lower one
+	Params                     []ParamValue // one for each of the program's, as it predicts with
 	Gain                       float64      // that is still expected of its hyperparameters, nats; -1 where nothing says
 	Flags                      []Flag       // what its user should look at
 	Noise                      float64      // σ_n² of the standardised targets

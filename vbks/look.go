@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"sort"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -98,27 +97,6 @@ func nextLevel(rows, n int) int {
 		}
 	}
 	return n
-}
-
-// WindowRows is of about how many rows, one after the other, gradients of log evidence by windows are computed in a run of n
-// rows of one input, for so many kernels at first; 0 where there is none.
-func (s Settings) WindowRows(n, kernels int) (rows float64) {
-	if rungs := s.Rungs(n, kernels); !s.windowed() || s.Growth.On || rungs[len(rungs)-1] >= n {
-		return 0
-	}
-	left := kernels
-	for level := nextLevel(0, n); ; level = nextLevel(level, n) {
-		times := 15.0
-		if level == nextLevel(0, n) {
-			times = 45 // with values and kin
-		} else {
-			_, most := windowMost(level, n)
-			left = min(left, most)
-		}
-		if rows += times * float64(left) * float64(level); level == n {
-			return rows
-		}
-	}
 }
 
 // look finds the kernels' log evidence by windows. Few inducing inputs take a function that is rough for noise, and
@@ -395,7 +373,7 @@ func (s *site) windowRows(o *order) (w windowRows, err error) {
 	for i := range w.z {
 		z := z
 		if i > 0 && len(z) < o.Inducing<<i { // what as many do not resolve is to be seen
-			z = halved(z)
+			z = windows.Halved(z)
 		}
 		m := min(len(z), o.Inducing<<i)
 		some := make([]float64, m)
@@ -413,7 +391,7 @@ func (s *site) windowRows(o *order) (w windowRows, err error) {
 		for i, row := range order {
 			x[i] = s.x[row]
 		}
-		w.aheadZ = towardsEnd(z, x)
+		w.aheadZ = windows.TowardsEnd(z, x)
 		d, err := s.dev.NewData(w.aheadZ, nil, s.dim)
 		if err != nil {
 			return w, err
@@ -421,40 +399,6 @@ func (s *site) windowRows(o *order) (w windowRows, err error) {
 		w.ahead = device.All(d)
 	}
 	return w, nil
-}
-
-// halved returns ascending inputs with the middles between them.
-func halved(z []float64) (out []float64) {
-	for i, v := range z {
-		if i > 0 {
-			out = append(out, (z[i-1]+v)/2)
-		}
-		out = append(out, v)
-	}
-	return out
-}
-
-// mostAtEnd inducing inputs lie ever closer towards a series' end for forecasts, a quarter of them at most.
-const mostAtEnd = 8
-
-// towardsEnd returns ascending inducing inputs z of rows x with the last ones moved: to the last row, and to rows before it
-// at distances that grow by a factor, up to where those lay that were moved. What a series has come to last is known from there.
-func towardsEnd(z, x []float64) []float64 {
-	out, n := slices.Clone(z), len(x)
-	count := min(mostAtEnd, len(z)/4)
-	if count < 1 {
-		return out
-	}
-	first := len(z) - count
-	reach := n - 1 - sort.SearchFloat64s(x, z[first]) // rows from there to the end
-	for i := range count {
-		back := 0
-		if i > 0 {
-			back = max(i, int(math.Pow(float64(reach), float64(i)/float64(count))))
-		}
-		out[len(z)-1-i] = x[max(0, n-1-back)]
-	}
-	return out
 }
 
 // windows climbs the log evidence of a unit's kernels by windows, one after the other.

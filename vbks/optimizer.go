@@ -309,6 +309,27 @@ func (s Settings) foreseenIntegrals(p *Prospect, again bool) float64 {
 	return (kernels-brief)*one + brief*foreseenDear*s.boundWork(p.Rows, p.Rows, p.Inducing)
 }
 
+// WindowRows is of about how many rows, one after the other, gradients of log evidence by windows are computed in a run of n
+// rows of one input, for so many kernels at first; 0 where there is none.
+func (s Settings) WindowRows(n, kernels int) (rows float64) {
+	if rungs := s.Rungs(n, kernels); !s.windowed() || s.Growth.On || rungs[len(rungs)-1] >= n {
+		return 0
+	}
+	left := kernels
+	for level := nextLevel(0, n); ; level = nextLevel(level, n) {
+		times := 15.0
+		if level == nextLevel(0, n) {
+			times = 45 // with values and kin
+		} else {
+			_, most := windowMost(level, n)
+			left = min(left, most)
+		}
+		if rows += times * float64(left) * float64(level); level == n {
+			return rows
+		}
+	}
+}
+
 // ForeseenScores is about what predictions take after so many of all rows, averaged over the hyperparameters of so many
 // kernels: those of AveragedWeight and more, and of BriefWeight where further evaluations follow. Its unit is that
 // of Foreseen.
