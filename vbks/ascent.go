@@ -30,6 +30,8 @@ type ascent struct {
 	rival    []float64
 	trail    []float64 // best value after each evaluation
 
+	enough float64 // the run ends where no more nats are expected than this; 0: it does not
+
 	curve secant.Memory // of the best points, one after the other, in units of
 	units []float64     // the first scale
 
@@ -47,6 +49,8 @@ const (
 	// given up.
 	nearWindow   = 4
 	nearDistance = 0.3
+	// What a run still expects is asked after enoughWindow evaluations.
+	enoughWindow = 6
 )
 
 // against sets the solution that a run has to beat.
@@ -57,11 +61,14 @@ func (a *ascent) against(s *solution) {
 	}
 }
 
-// hopeless reports whether the run is to be given up: because it will not surpass
+// hopeless reports whether the run is to be given up: because it is close to an optimum, will not surpass
 // its target, or, though it may be up to 0.1 nats above, because it is close to
 // the rival.
 func (a *ascent) hopeless() bool {
 	n := len(a.trail)
+	if a.enough > 0 && n > enoughWindow && a.further() <= a.enough {
+		return true
+	}
 	if !a.rivalled {
 		return false
 	}

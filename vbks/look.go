@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/vbks/laplace"
+	"example.com/kestrel/vbks/secant"
 	"example.com/kestrel/vbks/windows"
 )
 
@@ -25,16 +27,22 @@ const (
 	// What 8,000 rows say of a gap may be so far off of what all say, as they need not show what tells kernels apart; of more
 	// or fewer rows in inverse proportion to the root of their number.
 	fewRowsNats = 3.0
-	// L-BFGS iterations on the fewest rows, from so many starts, on more, and, where these are many, on all; but for all
-	// rows up to windowTimes as many where more than openGain nats are still expected.
-	windowStarts  = 2
-	windowSteps   = 15
-	windowFurther = 8
-	windowFew     = 4
-	windowTimes   = 3
-	windowMany    = 200_000
-	openGain      = 0.3
-	windowRuns    = 8
+	// L-BFGS iterations on the fewest rows, from so many starts, on more, and where Newton's steps did not end; they end before
+	// where no more than openGain nats are expected. What kin have found is climbed from on more rows where it is
+	// giftNats below what is known, or better.
+	windowStarts = 2
+	windowFirst  = 40
+	windowSteps  = 24
+	windowFew    = 8
+	windowMany   = 200_000
+	openGain     = 0.3
+	giftNats     = 3
+	windowRuns   = 8
+	// On all rows, where these have curvedTimes as many blocks as curvedBlocks, up to newtonSteps steps are Newton's, by the
+	// curvature of so many blocks, which is one for each stretch between inducing inputs.
+	curvedBlocks = windowInducing
+	curvedTimes  = 4
+	newtonSteps  = 4
 )
 
 // windowLevels are the rows on which log evidence by windows is climbed before all are.
@@ -351,56 +359,6 @@ func (r *round) lookOn(ctx context.Context, o *order, kernels []int) error {
 	return r.passOn(ctx, o, kernels, func(f *outcome) *solution { return &f.Windowed.At })
 }
 
-// windowRows are rows on the device in the order of their input, and inducing inputs beside them.
-type windowRows struct {
-	rows windows.Rows
-	z    [2]device.Points // for narrow and for wide windows
-
-	ahead  device.Points // for forecasts
-	aheadZ []float64     // the same
-}
-
-// windowRows puts the rows of an order on the device.
-func (s *site) windowRows(o *order) (w windowRows, err error) {
-	order := o.Near
-	if order == nil {
-		order = inOrder(s.x, s.dim, o.Rows)
-	}
-	if w.rows.Data, w.rows.Y, err = takeOut(s, order); err != nil {
-		return w, err
-	}
-	z := slices.Sorted(slices.Values(s.shared))
-	for i := range w.z {
-		z := z
-		if i > 0 && len(z) < o.Inducing<<i { // what as many do not resolve is to be seen
-			z = windows.Halved(z)
-		}
-		m := min(len(z), o.Inducing<<i)
-		some := make([]float64, m)
-		for j := range some {
-			some[j] = z[j*(len(z)-1)/max(1, m-1)]
-		}
-		d, err := s.dev.NewData(some, nil, s.dim)
-		if err != nil {
-			return w, err
-		}
-		w.z[i] = device.All(d)
-	}
-	if o.Belief {
-		x := make([]float64, len(order))
-		for i, row := range order {
-			x[i] = s.x[row]
-		}
-		w.aheadZ = windows.TowardsEnd(z, x)
-		d, err := s.dev.NewData(w.aheadZ, nil, s.dim)
-		if err != nil {
-			return w, err
-		}
-		w.ahead = device.All(d)
-	}
-	return w, nil
-}
-
 // windows climbs the log evidence of a unit's kernels by windows, one after the other.
 func (u *unit) windows(ctx context.Context) error {
 	for i := range u.tasks {
@@ -420,12 +378,9 @@ func (u *unit) lookAt(ctx context.Context) error {
 	if err := u.load(g); err != nil {
 		return err
 	}
-	wide, width := 0, windows.Width{Block: windowBlock, Behind: windowBlock}
-	switch {
-	case u.order.Wide:
-		wide, width = 1, windows.Width{Block: 2 * windowBlock, Behind: 2 * windowBlock}
-	case u.order.Near != nil:
-		width.Behind /= 2
+	wide, width := 0, windows.Width{Block: windowBlock}
+	if u.order.Wide {
+		wide, width.Block = 1, 2*windowBlock
 	}
 	z := w.z[wide]
 	if u.order.Belief {
@@ -456,20 +411,17 @@ func (u *unit) lookAt(ctx context.Context) error {
 		return err
 	}
 	var tried []*ascent
-	steps, most, times := windowSteps, windowStarts, windowTimes
-	if u.order.Near == nil {
-		times = 1
-	}
+	steps, most := windowSteps, 1
 	switch {
 	case len(u.tasks[0].Gifts) > 0:
-		steps, most = windowFurther, 1
-		tried, err = u.trials(u.transplanted(at.X), by)
-	case u.order.Again:
-		tried, steps = append(tried, &ascent{start: at.X}), windowFurther
-		if m := float64(z.Len()) / windowInducing; float64(len(w.rows.Y))*m*m > windowMany {
+		if tried, err = u.trials(u.transplanted(at.X), by); u.order.Again { // what few rows have told already
 			steps = windowFew
+			tried = slices.DeleteFunc(tried, func(a *ascent) bool { return a.value < at.Value-giftNats })
 		}
+	case u.order.Again:
+		tried = append(tried, &ascent{start: at.X})
 	default:
+		steps, most = windowFirst, windowStarts
 		from := append(u.drawer.Roughen(u.model(0).program, f.State.Free), f.State.Free)
 		if at.X != nil {
 			from = append(from, at.X)
@@ -479,6 +431,18 @@ func (u *unit) lookAt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if every := len(w.rows.Y) / (width.Block * curvedBlocks); u.order.Near == nil && every >= curvedTimes {
+		width.Every = every
+		coarse, err := windows.New(g.lane, u.model(0).program, w.rows, z, width, u.floor, u.jitter)
+		if err != nil {
+			return err
+		}
+		defer coarse.Free()
+		if done, err := u.sharpen(by, &windowObjective{group: g, of: coarse, factor: f.Factor, stop: u.stop}, at); done || err != nil {
+			return err
+		}
+		tried[0].start, steps = at.X, windowFew
+	}
 	if len(u.tasks[0].Gifts) == 0 {
 		*at = solution{}
 	}
@@ -486,28 +450,46 @@ func (u *unit) lookAt(ctx context.Context) error {
 		if i > 0 && t.value < tried[0].value-windowNats {
 			break
 		}
-		from, before, rival := t.start, math.Inf(-1), *at
-		for range times {
-			a := &ascent{start: from}
-			if rival.X != nil {
-				a.against(&rival)
-			}
-			if err := u.climb(ctx, u.all(), []*ascent{a}, steps, by.gradients()); err != nil {
-				return err
-			}
-			if a.x == nil || a.value <= before {
-				break
-			}
-			gain := math.Min(a.further(), a.value-before) // another round gains no more than the last one has
-			if at.X == nil || a.value > at.Value {
-				*at = solution{X: a.x, Value: a.value, Gain: gain}
-			}
-			if from, before = a.x, a.value; gain <= openGain {
-				break
-			}
+		a := &ascent{start: t.start, enough: openGain}
+		if at.X != nil {
+			a.against(at)
+		}
+		if err := u.climb(ctx, u.all(), []*ascent{a}, steps, by.gradients()); err != nil {
+			return err
+		}
+		if a.x != nil && (at.X == nil || a.value > at.Value) {
+			*at = solution{X: a.x, Value: a.value, Gain: a.further()}
 		}
 	}
 	return nil
+}
+
+// sharpen takes a point uphill by Newton's steps, with the curvature of another objective that is about alike; done is
+// false where more is to be gained.
+func (u *unit) sharpen(by, alike *windowObjective, at *solution) (done bool, err error) {
+	m := u.model(0)
+	mode := laplace.Mode{Program: m.program, X: at.X, Prec: m.prior.prec, Mean: m.prior.mean, Scale: u.strides(m.program, at.X)}
+	curved, err := laplace.Volumes([]laplace.Mode{mode}, func(_ []int, xs [][]float64) ([][]float64, error) {
+		if err := alike.at(xs[0], true); err != nil || !alike.ok {
+			return [][]float64{nil}, err
+		}
+		return [][]float64{alike.grad}, nil
+	})
+	if err != nil || curved[0].Chol == nil {
+		return false, err
+	}
+	x, v, gain, err := secant.Newton(at.X, curved[0].Chol, newtonSteps, openGain, func(x, grad []float64) (float64, bool, error) {
+		if err := by.at(x, true); err != nil || !by.ok {
+			return 0, false, err
+		}
+		copy(grad, by.grad)
+		return by.value, true, nil
+	})
+	if err != nil || x == nil {
+		return false, err
+	}
+	*at = solution{X: x, Value: v, Gain: gain}
+	return gain <= openGain, nil
 }
 
 // trials values starts and returns those that can be, best first.

@@ -1,6 +1,6 @@
 // Package secant is about ascents by L-BFGS: how far one goes along a direction, and how
 // far from an optimum it has ended, by the gradient there and the curvature that its last
-// steps have shown.
+// steps have shown; and about Newton's, where a curvature is known beforehand.
 package secant
 
 import "gonum.org/v1/gonum/floats"
@@ -22,13 +22,20 @@ func (m *Memory) Step(x, grad []float64) {
 		s, y := make([]float64, len(x)), make([]float64, len(x))
 		floats.SubTo(s, x, m.at)
 		floats.SubTo(y, m.grad, grad)
-		// Where the function is not concave along a step that says nothing of an optimum.
-		if floats.Dot(s, y) > 1e-10*floats.Norm(s, 2)*floats.Norm(y, 2) {
-			m.pairs = append(m.pairs, [2][]float64{s, y})
-			m.pairs = m.pairs[max(0, len(m.pairs)-kept):]
-		}
+		m.pair(s, y)
 	}
 	m.at, m.grad = x, grad
+}
+
+// pair tells by how much the gradient falls along a step, and whether that was of use: where the function is not concave
+// on the way it says nothing of an optimum.
+func (m *Memory) pair(s, y []float64) bool {
+	if floats.Dot(s, y) <= 1e-10*floats.Norm(s, 2)*floats.Norm(y, 2) {
+		return false
+	}
+	m.pairs = append(m.pairs, [2][]float64{s, y})
+	m.pairs = m.pairs[max(0, len(m.pairs)-kept):]
+	return true
 }
 
 // Gain is what a step to the optimum would gain from the last point if the function were
@@ -45,6 +52,17 @@ func (m *Memory) Gain() float64 {
 	if m.at == nil {
 		return 0
 	}
+	flat := 1.0
+	for i, p := range m.pairs {
+		if g := floats.Dot(p[0], p[0]) / floats.Dot(p[0], p[1]); i == 0 || g > flat {
+			flat = g
+		}
+	}
+	return floats.Dot(m.grad, m.ahead(flat)) / 2
+}
+
+// ahead is Hg for that, the step to the optimum, with γI to begin with.
+func (m *Memory) ahead(gamma float64) []float64 {
 	q := append([]float64(nil), m.grad...)
 	alpha := make([]float64, len(m.pairs))
 	for i := len(m.pairs) - 1; i >= 0; i-- {
@@ -52,16 +70,10 @@ func (m *Memory) Gain() float64 {
 		alpha[i] = floats.Dot(s, q) / floats.Dot(s, y)
 		floats.AddScaled(q, -alpha[i], y)
 	}
-	flat := 0.0
-	for _, p := range m.pairs {
-		flat = max(flat, floats.Dot(p[0], p[0])/floats.Dot(p[0], p[1]))
-	}
-	if flat > 0 {
-		floats.Scale(flat, q)
-	}
+	floats.Scale(gamma, q)
 	for i, p := range m.pairs {
 		s, y := p[0], p[1]
 		floats.AddScaled(q, alpha[i]-floats.Dot(y, q)/floats.Dot(s, y), s)
 	}
-	return floats.Dot(m.grad, q) / 2
+	return q
 }

@@ -14,11 +14,10 @@ func BenchmarkEvidence(b *testing.B) {
 		m      int
 		width  windows.Width
 	}{
-		{"LIN+MATERN32+RW", 64, windows.Width{Block: 64, Behind: 64}},
-		{"PER*SE+LIN+MATERN12+CONST", 64, windows.Width{Block: 64, Behind: 64}},
-		{"PER*SE+LIN+MATERN12+CONST", 64, windows.Width{Block: 128, Behind: 64}},
-		{"PER*SE+LIN+MATERN12+CONST", 64, windows.Width{Block: 128, Behind: 128}},
-		{"PER*SE+LIN+MATERN12+CONST", 128, windows.Width{Block: 128, Behind: 128}},
+		{"LIN+MATERN32+RW", 64, windows.Width{Block: 64}},
+		{"PER*SE+LIN+MATERN12+CONST", 64, windows.Width{Block: 64}},
+		{"PER*SE+LIN+MATERN12+CONST", 64, windows.Width{Block: 128}},
+		{"PER*SE+LIN+MATERN12+CONST", 128, windows.Width{Block: 128}},
 	} {
 		e, p, _, _, _ := evidence(b, c.kernel, 4000, c.m, c.width)
 		free := start(p)

@@ -11,8 +11,9 @@ import (
 	"example.com/kestrel/kernelspace"
 )
 
-// Width says how far rows see their neighbours: a block of Block rows is conditioned on the Behind rows before it.
-type Width struct{ Block, Behind int }
+// Width says how far rows see their neighbours: a block of Block rows is conditioned on the block before it. One of Every
+// blocks is taken, for as many; 0 is 1.
+type Width struct{ Block, Every int }
 
 // Rows are rows on a device whose only input ascends.
 type Rows struct {
@@ -24,21 +25,25 @@ type Rows struct {
 //
 //	log p̃(y|θ) = log ∫ p(u) Π_b p(y_b | y_b', u) du
 //
-// where u is f at the inducing inputs and b' are the rows just before the block b, in the place of all before it: the
+// where u is f at the inducing inputs and b' is the block just before b, in the place of all before it: the
 // full-scale approximation (Sang and Huang, J. R. Stat. Soc. B 2012), with neighbours (Vecchia, J. R. Stat. Soc. B
 // 1988) for what u leaves, as in Gyger, Furrer and Sigrist (2024). Long memory is in u, short memory in the windows
-// w = b' ∪ b. It is the log evidence where a window holds all rows, where Z = X, and of Markov processes
-// without noise; with no rows behind it is that of partially independent conditionals (Snelson and Ghahramani, 2007).
-// It is no bound. With A_w = L⁻¹k(Z,w), R_w = k(w,w) − A_wᵀA_w + σ_n²I, the sums over windows less those over the
-// rows behind, with sign s,
+// b' ∪ b. It is the log evidence of up to two blocks, where Z = X, and of Markov processes without noise. It is no
+// bound. With A_b = L⁻¹k(Z,b) and R = k(X,X) − AᵀA + σ_n²I, what b' leaves of b is
 //
-//	P = I + Σ s A R⁻¹Aᵀ    h = Σ s A R⁻¹y
-//	log p̃ = −½[n log 2π + Σ s (log|R| + yᵀR⁻¹y) + log|P| − hᵀP⁻¹h]
+//	G = R_bb' R_b'b'⁻¹    D = R_bb − G R_b'b    B = A_b − A_b'Gᵀ    e = y_b − G y_b'
 //
-// and, with m = P⁻¹h, e = y − Aᵀm, r = R⁻¹e and W = AR⁻¹,
+// and the sums over blocks, each of which counts s times, are
 //
-//	∂/∂k(w,w) = ½s [rrᵀ + WᵀP⁻¹W − R⁻¹] = R̄,   ∂/∂σ_n² = Σ tr R̄
-//	Ā = s (m rᵀ − P⁻¹W) − 2AR̄,   ∂/∂k(Z,w) = L⁻ᵀĀ
+//	P = I + Σ s B D⁻¹Bᵀ    h = Σ s B D⁻¹e
+//	log p̃ = −½[n log 2π + Σ s (log|D| + eᵀD⁻¹e) + log|P| − hᵀP⁻¹h]
+//
+// and, with m = P⁻¹h, r = D⁻¹(e − Bᵀm) and W = BD⁻¹,
+//
+//	D̄ = ½s [rrᵀ + WᵀP⁻¹W − D⁻¹]    B̄ = s (m rᵀ − P⁻¹W)    X = R_b'b'⁻¹(s y_b'rᵀ − A_b'ᵀB̄)    Y = GᵀD̄
+//	R̄_bb = D̄    R̄_b'b = X − 2Y    R̄_b'b' = Gᵀ(Y − X)ᵀ, of which the symmetric part counts
+//	Ā_b = B̄ − 2A_bD̄ − A_b'R̄_b'b    Ā_b' = −B̄G − A_bR̄_b'bᵀ − 2A_b'R̄_b'b'
+//	∂/∂k(a,b) = R̄_ab,   ∂/∂σ_n² = Σ tr R̄_bb,   ∂/∂k(Z,b) = L⁻ᵀĀ_b
 //	∂/∂k(Z,Z) = −½ L⁻ᵀ (Σ ĀAᵀ) L⁻¹
 //
 // since it depends on A through products that no rotation of u changes, so that Σ ĀAᵀ is symmetric.
@@ -57,11 +62,20 @@ type Evidence struct {
 
 	freeVector, theta, gradTheta, gradFree, factor device.Array
 	kzz, l, info                                   device.Array
-	kss, kzs, a, at, r, inv, bar, w, sw, abar      device.Array
-	y, e, re, half, square, trace, eye             device.Array
+	blocks                                         [2]block // the one at hand, and the one before it
+	kab, gt, d, bt, e                              device.Array
+	x, y, inv, turned                              device.Array
+	white, solved, eps, r, w, sw, bbar             device.Array
+	half, square, trace, eye                       device.Array
 	p, h, pinv, t, mean                            device.Array
 	squares                                        int     // rows and columns of eye as it stands
 	noise                                          float64 // of the last free vector
+}
+
+// block is some rows: K = k(b,b), k(Z,b), A, Aᵀ, R, its factor, y, and R̄ and Ā as they grow.
+type block struct {
+	points                                   device.Points
+	kss, kzs, a, at, rr, chol, ys, bar, abar device.Array
 }
 
 // New prepares for one kernel; its arrays are given back by Free.
@@ -74,18 +88,26 @@ func New(
 	}
 	e := &Evidence{lane: lane, ks: ks, rows: rows, z: z, m: z.Len(), width: width, floor: floor, jitter: jitter,
 		params: ks.Params(), free: ks.Free(), held: []any{ks}}
-	s, m := min(width.Block+width.Behind, len(rows.Y)), e.m
-	for _, a := range []struct {
+	s, m := min(width.Block, len(rows.Y)), e.m
+	type wanted struct {
 		to         *device.Array
 		rows, cols int
-	}{
+	}
+	all := []wanted{
 		{&e.freeVector, 1, e.free}, {&e.theta, 1, e.params}, {&e.gradTheta, 1, e.params}, {&e.gradFree, 1, e.free}, {&e.factor, 1, 1},
 		{&e.kzz, m, m}, {&e.l, m, m}, {&e.info, 1, 1},
-		{&e.kss, s, s}, {&e.kzs, m, s}, {&e.a, m, s}, {&e.at, s, m}, {&e.r, s, s}, {&e.inv, s, s}, {&e.bar, s, s},
-		{&e.w, m, s}, {&e.sw, m, s}, {&e.abar, m, s},
-		{&e.y, s, 1}, {&e.e, s, 1}, {&e.re, s, 1}, {&e.half, 1, 1}, {&e.square, 1, 1}, {&e.trace, 1, 1}, {&e.eye, s, s},
+		{&e.kab, s, s}, {&e.gt, s, s}, {&e.d, s, s}, {&e.bt, s, m}, {&e.e, s, 1},
+		{&e.x, s, s}, {&e.y, s, s}, {&e.inv, s, s}, {&e.turned, s, s},
+		{&e.white, s, m}, {&e.solved, s, 1}, {&e.eps, s, 1}, {&e.r, s, 1}, {&e.w, m, s}, {&e.sw, m, s}, {&e.bbar, m, s},
+		{&e.half, 1, 1}, {&e.square, 1, 1}, {&e.trace, 1, 1}, {&e.eye, s, s},
 		{&e.p, m, m}, {&e.h, m, 1}, {&e.pinv, m, m}, {&e.t, m, m}, {&e.mean, m, 1},
-	} {
+	}
+	for i := range e.blocks {
+		b := &e.blocks[i]
+		all = append(all, wanted{&b.kss, s, s}, wanted{&b.kzs, m, s}, wanted{&b.a, m, s}, wanted{&b.at, s, m}, wanted{&b.rr, s, s},
+			wanted{&b.chol, s, s}, wanted{&b.ys, s, 1}, wanted{&b.bar, s, s}, wanted{&b.abar, m, s})
+	}
+	for _, a := range all {
 		if *a.to, err = lane.NewArray(1, a.rows, a.cols); err != nil {
 			e.Free()
 			return nil, err
@@ -129,18 +151,17 @@ func (e *Evidence) valued(free []float64, factor float64, stop func() error, bel
 	ln.Cholesky(only, e.l, e.info)
 	ln.Fill(only, e.p, 0)
 	ln.Fill(only, e.h, 0)
-	n := len(e.rows.Y)
-	sum := -0.5 * float64(n) * math.Log(2*math.Pi)
-	err = e.each(stop, func(x device.Points, sign float64) error {
-		e.residual(x)
-		ln.Write(e.y, 0, e.rows.Y[x.From:x.To])
-		ln.Solve(only, false, e.r, e.at)
-		ln.Solve(only, false, e.r, e.y)
-		ln.Gemm(only, true, false, sign, e.at, e.at, 1, e.p)
-		ln.Gemm(only, true, false, sign, e.at, e.y, 1, e.h)
+	sum := 0.0
+	err = e.each(stop, func(b, behind *block, times float64) error {
+		ln.Copy(only, e.white, e.bt)
+		ln.Copy(only, e.solved, e.e)
+		ln.Solve(only, false, e.d, e.white)
+		ln.Solve(only, false, e.d, e.solved)
+		ln.Gemm(only, true, false, times, e.white, e.white, 1, e.p)
+		ln.Gemm(only, true, false, times, e.white, e.solved, 1, e.h)
 		ln.Fill(only, e.square, 0)
-		ln.Sum(only, true, e.y, e.square)
-		ln.LogDiag(only, e.r, e.half)
+		ln.Sum(only, true, e.solved, e.square)
+		ln.LogDiag(only, e.d, e.half)
 		var square, half [1]float64
 		if err := ln.Read(e.square, 0, square[:]); err != nil {
 			return err
@@ -148,7 +169,7 @@ func (e *Evidence) valued(free []float64, factor float64, stop func() error, bel
 		if err := ln.Read(e.half, 0, half[:]); err != nil {
 			return err
 		}
-		sum -= sign * (half[0] + 0.5*square[0])
+		sum -= times * (half[0] + 0.5*square[0] + 0.5*float64(b.points.Len())*math.Log(2*math.Pi))
 		return nil
 	})
 	if err != nil {
@@ -207,32 +228,43 @@ func (e *Evidence) gradient(value float64, grad []float64, stop func() error) (f
 	ln.Fill(only, e.gradTheta, 0)
 	ln.Fill(only, e.trace, 0)
 	ln.Fill(only, e.t, 0)
-	err := e.each(stop, func(x device.Points, sign float64) error {
-		e.residual(x)
-		s := x.Len()
-		ln.Inverse(only, e.r, e.inv)
-		ln.Write(e.e, 0, e.rows.Y[x.From:x.To])
-		ln.Gemm(only, true, false, -1, e.a, e.mean, 1, e.e)
-		ln.Gemm(only, false, false, 1, e.inv, e.e, 0, e.re)
-		ln.Gemm(only, false, false, 1, e.a, e.inv, 0, e.w)
+	every := max(1, e.width.Every)
+	err := e.each(stop, func(b, behind *block, times float64) error {
+		ln.Inverse(only, e.d, e.inv)
+		ln.Copy(only, e.eps, e.e)
+		ln.Gemm(only, false, false, -1, e.bt, e.mean, 1, e.eps)
+		ln.Gemm(only, false, false, 1, e.inv, e.eps, 0, e.r)
+		ln.Gemm(only, true, false, 1, e.bt, e.inv, 0, e.w)
 		ln.Gemm(only, false, false, 1, e.pinv, e.w, 0, e.sw)
-		ln.Copy(only, e.bar, e.inv)
-		ln.Gemm(only, true, false, 0.5*sign, e.w, e.sw, -0.5*sign, e.bar)
-		ln.Gemm(only, false, true, 0.5*sign, e.re, e.re, 1, e.bar)
-		ln.Gemm(only, false, false, -2, e.a, e.bar, 0, e.abar)
-		ln.Gemm(only, false, true, sign, e.mean, e.re, 1, e.abar)
-		ln.AddScaled(only, e.abar, -sign, e.sw)
-		ln.Gemm(only, false, true, 1, e.abar, e.a, 1, e.t)
-		ln.Solve(only, true, e.l, e.abar)
-		ln.KernelGrad(only, e.ks, e.theta, x, x, e.kss, e.bar, e.gradTheta)
-		ln.KernelGrad(only, e.ks, e.theta, e.z, x, e.kzs, e.abar, e.gradTheta)
-		if e.squares != s {
-			e.eye.Reshape(s, s)
-			ln.Fill(only, e.eye, 0)
-			ln.AddDiagonal(only, e.eye, 1)
-			e.squares = s
+		ln.Copy(only, b.bar, e.inv)
+		ln.Gemm(only, true, false, 0.5*times, e.w, e.sw, -0.5*times, b.bar)
+		ln.Gemm(only, false, true, 0.5*times, e.r, e.r, 1, b.bar)
+		ln.Gemm(only, false, true, times, e.mean, e.r, 0, e.bbar)
+		ln.AddScaled(only, e.bbar, -times, e.sw)
+		ln.Copy(only, b.abar, e.bbar)
+		ln.Gemm(only, false, false, -2, b.a, b.bar, 1, b.abar)
+		if behind != nil {
+			ln.Gemm(only, false, true, times, behind.ys, e.r, 0, e.x)
+			ln.Gemm(only, true, false, -1, behind.a, e.bbar, 1, e.x)
+			ln.Solve(only, false, behind.chol, e.x)
+			ln.Solve(only, true, behind.chol, e.x)
+			ln.Gemm(only, false, false, 1, e.gt, b.bar, 0, e.y)
+			ln.AddScaled(only, e.x, -1, e.y) // X − Y
+			ln.Gemm(only, false, true, -0.5, e.gt, e.x, 0, e.inv)
+			ln.Transpose(only, e.turned, e.inv)
+			ln.AddScaled(only, e.inv, 1, e.turned)
+			ln.AddScaled(only, behind.bar, 1, e.inv)
+			ln.AddScaled(only, e.x, -1, e.y) // R̄_b'b
+			ln.Gemm(only, false, false, -1, behind.a, e.x, 1, b.abar)
+			ln.Gemm(only, false, true, -1, e.bbar, e.gt, 1, behind.abar)
+			ln.Gemm(only, false, true, -1, b.a, e.x, 1, behind.abar)
+			ln.Gemm(only, false, false, -2, behind.a, e.inv, 1, behind.abar)
+			ln.KernelGrad(only, e.ks, e.theta, behind.points, b.points, e.kab, e.x, e.gradTheta)
+			e.collect(behind)
 		}
-		ln.Dot(only, e.eye, e.bar, e.trace)
+		if every > 1 || b.points.To == len(e.rows.Y) {
+			e.collect(b)
+		}
 		return nil
 	})
 	if err != nil {
@@ -259,41 +291,89 @@ func (e *Evidence) gradient(value float64, grad []float64, stop func() error) (f
 	return value, !floats.HasNaN(grad) && !math.IsInf(floats.Norm(grad, 1), 0), nil
 }
 
-// residual computes, of the rows x, A into a, its transpose into at, and the factor of R into r; k(x,x) stays in kss,
-// k(Z,x) in kzs.
-func (e *Evidence) residual(x device.Points) {
-	ln := e.lane
-	ln.Kernel(only, e.ks, e.theta, x, x, e.kss)
-	ln.Kernel(only, e.ks, e.theta, e.z, x, e.kzs)
-	ln.Copy(only, e.a, e.kzs)
-	ln.Solve(only, false, e.l, e.a)
-	ln.Transpose(only, e.at, e.a)
-	ln.Copy(only, e.r, e.kss)
-	ln.Syrk(only, -1, e.at, 1, e.r)
-	ln.AddDiagonal(only, e.r, e.noise)
-	ln.Cholesky(only, e.r, e.info)
-	e.y.Reshape(x.Len(), 1)
-	e.e.Reshape(x.Len(), 1)
+// collect adds what a block's R̄ and Ā, which nothing is added to any more, give.
+func (e *Evidence) collect(b *block) {
+	ln, s := e.lane, b.points.Len()
+	ln.Gemm(only, false, true, 1, b.abar, b.a, 1, e.t)
+	ln.Solve(only, true, e.l, b.abar)
+	ln.KernelGrad(only, e.ks, e.theta, b.points, b.points, b.kss, b.bar, e.gradTheta)
+	ln.KernelGrad(only, e.ks, e.theta, e.z, b.points, b.kzs, b.abar, e.gradTheta)
+	if e.squares != s {
+		e.eye.Reshape(s, s)
+		ln.Fill(only, e.eye, 0)
+		ln.AddDiagonal(only, e.eye, 1)
+		e.squares = s
+	}
+	ln.Dot(only, e.eye, b.bar, e.trace)
 }
 
-// each calls do for every window, with sign 1, and for the rows behind every block, with −1.
-func (e *Evidence) each(stop func() error, do func(x device.Points, sign float64) error) error {
-	n := len(e.rows.Y)
-	for from := 0; from < n; from += e.width.Block {
+// take computes k(b,b), k(Z,b), A and R of rows; R̄ and Ā are 0.
+func (e *Evidence) take(b *block, x device.Points) {
+	ln := e.lane
+	b.points = x
+	ln.Kernel(only, e.ks, e.theta, x, x, b.kss)
+	ln.Kernel(only, e.ks, e.theta, e.z, x, b.kzs)
+	ln.Copy(only, b.a, b.kzs)
+	ln.Solve(only, false, e.l, b.a)
+	ln.Transpose(only, b.at, b.a)
+	ln.Copy(only, b.rr, b.kss)
+	ln.Syrk(only, -1, b.at, 1, b.rr)
+	ln.AddDiagonal(only, b.rr, e.noise)
+	b.ys.Reshape(x.Len(), 1)
+	ln.Write(b.ys, 0, e.rows.Y[x.From:x.To])
+	b.bar.Reshape(x.Len(), x.Len())
+	b.abar.Reshape(e.m, x.Len())
+	ln.Fill(only, b.bar, 0)
+	ln.Fill(only, b.abar, 0)
+}
+
+// condition computes, of a block given the one behind it, if any, Gᵀ, Bᵀ, e and the factor of D; k(b',b) stays in kab.
+func (e *Evidence) condition(b, behind *block) {
+	ln := e.lane
+	ln.Copy(only, e.d, b.rr)
+	ln.Copy(only, e.bt, b.at)
+	ln.Copy(only, e.e, b.ys)
+	if behind != nil {
+		ln.Copy(only, behind.chol, behind.rr)
+		ln.Cholesky(only, behind.chol, e.info)
+		ln.Kernel(only, e.ks, e.theta, behind.points, b.points, e.kab)
+		ln.Copy(only, e.gt, e.kab)
+		ln.Gemm(only, true, false, -1, behind.a, b.a, 1, e.gt)
+		ln.Solve(only, false, behind.chol, e.gt)
+		ln.Gemm(only, true, false, -1, e.gt, e.gt, 1, e.d)
+		ln.Solve(only, true, behind.chol, e.gt)
+		ln.Gemm(only, true, false, -1, e.gt, behind.ys, 1, e.e)
+		ln.Gemm(only, true, true, -1, e.gt, behind.a, 1, e.bt)
+	}
+	ln.Cholesky(only, e.d, e.info)
+}
+
+// each calls do for every block that is taken, conditioned, with the one behind it, nil of the first, and how often it counts.
+func (e *Evidence) each(stop func() error, do func(b, behind *block, times float64) error) error {
+	n, every, size := len(e.rows.Y), max(1, e.width.Every), e.width.Block
+	rows := func(from int) device.Points {
+		return device.Points{Data: e.rows.Data, From: from, To: min(from+size, n)}
+	}
+	b, behind := &e.blocks[0], &e.blocks[1]
+	for from := every / 2 * size; from < n; from += every * size {
 		if stop != nil {
 			if err := stop(); err != nil {
 				return err
 			}
 		}
-		x := device.Points{Data: e.rows.Data, From: max(0, from-e.width.Behind), To: min(from+e.width.Block, n)}
-		if err := do(x, 1); err != nil {
+		before := behind
+		switch {
+		case from == 0:
+			before = nil
+		case every > 1:
+			e.take(behind, rows(from-size))
+		}
+		e.take(b, rows(from))
+		e.condition(b, before)
+		if err := do(b, before, float64(every)); err != nil {
 			return err
 		}
-		if x.To = from; x.Len() > 0 {
-			if err := do(x, -1); err != nil {
-				return err
-			}
-		}
+		b, behind = behind, b
 	}
 	return nil
 }

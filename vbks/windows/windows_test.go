@@ -130,9 +130,9 @@ func TestIsTheLogEvidence(t *testing.T) {
 		width windows.Width
 		slack float64
 	}{
-		{"one window", 7, windows.Width{Block: n}, 1e-7},
-		{"all rows behind", 7, windows.Width{Block: 9, Behind: n}, 1e-7},
-		{"Z = X", 0, windows.Width{Block: 9, Behind: 4}, 1e-4}, // but for the jitter
+		{"one block", 7, windows.Width{Block: n}, 1e-7},
+		{"two blocks", 7, windows.Width{Block: n/2 + 7}, 1e-7},
+		{"Z = X", 0, windows.Width{Block: 9}, 1e-4}, // but for the jitter
 	} {
 		for _, k := range kernels {
 			e, p, x, y, _ := evidence(t, k, n, c.m, c.width)
@@ -143,7 +143,7 @@ func TestIsTheLogEvidence(t *testing.T) {
 			}
 		}
 	}
-	e, p, x, y, _ := evidence(t, "RW", n, 2, windows.Width{Block: 1, Behind: 1})
+	e, p, x, y, _ := evidence(t, "RW", n, 2, windows.Width{Block: 1})
 	free := start(p)
 	free[len(free)-1] = -40
 	if got, want := value(t, e, free, nil), normal(t, symmetric(covariance(p, free, x, x), 1e-6), y); math.Abs(got-want) > 1e-2 {
@@ -153,9 +153,9 @@ func TestIsTheLogEvidence(t *testing.T) {
 
 // It is what its definition says, by dense matrices: each block given u and the rows behind it, u integrated out.
 func TestIsWhatItsDefinitionSays(t *testing.T) {
-	const n, m, block, behind = 50, 6, 8, 5
+	const n, m, block = 50, 6, 8
 	for _, k := range kernels {
-		e, p, x, y, z := evidence(t, k, n, m, windows.Width{Block: block, Behind: behind})
+		e, p, x, y, z := evidence(t, k, n, m, windows.Width{Block: block})
 		free := start(p)
 		noise := 1e-6 + math.Exp(free[len(free)-1])
 		// The joint distribution of u and y that the factors make, as a precision.
@@ -195,9 +195,9 @@ func TestIsWhatItsDefinitionSays(t *testing.T) {
 		c, at := joint(0, 0)
 		add(c, at, 1)
 		for from := 0; from < n; from += block {
-			c, at := joint(max(0, from-behind), min(n, from+block))
+			c, at := joint(max(0, from-block), min(n, from+block))
 			add(c, at, 1)
-			c, at = joint(max(0, from-behind), from)
+			c, at = joint(max(0, from-block), from)
 			add(c, at, -1)
 		}
 		// Of it y alone, u integrated out: the Schur complement of its precision.
@@ -219,9 +219,81 @@ func TestIsWhatItsDefinitionSays(t *testing.T) {
 	}
 }
 
+// Where one block of some is taken, each counts for as many: by dense matrices, block by block.
+func TestSomeBlocks(t *testing.T) {
+	const n, m, block, every = 70, 6, 8, 3
+	for _, k := range kernels {
+		e, p, x, y, z := evidence(t, k, n, m, windows.Width{Block: block, Every: every})
+		free := start(p)
+		noise := 1e-6 + math.Exp(free[len(free)-1])
+		kzz := covariance(p, free, z, z)
+		var chol mat.Cholesky
+		if !chol.Factorize(symmetric(kzz, 1e-9*mat.Trace(kzz)/m)) {
+			t.Fatal("not positive definite")
+		}
+		// What u leaves of rows, and what of it the rows behind leave.
+		left := func(a, b []float64) *mat.Dense {
+			var by, out mat.Dense
+			must.OK(t, chol.SolveTo(&by, covariance(p, free, z, b)))
+			out.Mul(covariance(p, free, a, z), &by)
+			out.Sub(covariance(p, free, a, b), &out)
+			return &out
+		}
+		precision, linear := symmetric(mat.DenseCopyOf(kzz), 1e-9*mat.Trace(kzz)/m), mat.NewVecDense(m, nil) // of K⁻¹u
+		sum := chol.LogDet()
+		taken := 0
+		for from := every / 2 * block; from < n; from += every * block {
+			taken++
+			to := min(n, from+block)
+			mean, c := mat.DenseCopyOf(covariance(p, free, x[from:to], z)), symmetric(left(x[from:to], x[from:to]), noise)
+			e := mat.NewVecDense(to-from, append([]float64(nil), y[from:to]...))
+			if behind := x[from-block : from]; from > 0 {
+				var before mat.Cholesky
+				if !before.Factorize(symmetric(left(behind, behind), noise)) {
+					t.Fatal("not positive definite")
+				}
+				var g, of mat.Dense
+				must.OK(t, before.SolveTo(&g, left(behind, x[from:to])))
+				of.Mul(g.T(), covariance(p, free, behind, z))
+				mean.Sub(mean, &of)
+				var smaller mat.Dense
+				smaller.Mul(left(x[from:to], behind), &g)
+				smaller.Sub(c, &smaller)
+				c = symmetric(&smaller, 0)
+				var moved mat.VecDense
+				moved.MulVec(g.T(), mat.NewVecDense(block, y[from-block:from]))
+				e.SubVec(e, &moved)
+			}
+			var of mat.Cholesky
+			if !of.Factorize(c) {
+				t.Fatal("not positive definite")
+			}
+			var by, more mat.Dense
+			must.OK(t, of.SolveTo(&by, mean))
+			more.Mul(mean.T(), &by)
+			more.Scale(every, &more)
+			precision.AddSym(precision, symmetric(&more, 0))
+			var seen, toU mat.VecDense
+			must.OK(t, of.SolveVecTo(&seen, e))
+			toU.MulVec(mean.T(), &seen)
+			linear.AddScaledVec(linear, every, &toU)
+			sum -= every * (mat.Dot(e, &seen) + of.LogDet() + float64(to-from)*math.Log(2*math.Pi))
+		}
+		if !chol.Factorize(precision) {
+			t.Fatal("not positive definite")
+		}
+		var solved mat.VecDense
+		must.OK(t, chol.SolveVecTo(&solved, linear))
+		want := 0.5 * (sum - chol.LogDet() + mat.Dot(linear, &solved))
+		if got := value(t, e, free, nil); taken != 3 || !scalar.EqualWithinAbs(got, want, 1e-5*(1+math.Abs(want))) {
+			t.Errorf("%s: %.9f of %d blocks, want %.9f", k, got, taken, want)
+		}
+	}
+}
+
 // Its gradient is that of finite differences.
 func TestGradient(t *testing.T) {
-	for _, width := range []windows.Width{{Block: 8, Behind: 5}, {Block: 11}, {Block: 100}} {
+	for _, width := range []windows.Width{{Block: 8}, {Block: 11}, {Block: 100}, {Block: 5, Every: 3}} {
 		for _, k := range kernels {
 			e, p, _, _, _ := evidence(t, k, 50, 6, width)
 			free := start(p)
@@ -237,7 +309,7 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// Of a thousand rows, with 32 inducing inputs and windows of 64 and 64, it is the log evidence but for little, where the
+// Of a thousand rows, with 32 inducing inputs and blocks of 64, it is the log evidence but for little, where the
 // inducing inputs alone are far below: of what is rough for less than half a nat, of what repeats beside a rough part for some.
 func TestOfAThousandRows(t *testing.T) {
 	const n, m, noise = 1000, 32, 0.05
@@ -273,7 +345,7 @@ func TestOfAThousandRows(t *testing.T) {
 		{"PER+MATERN12", []float64{.2, .8, 1.9, 1, .2}, 6},
 	} {
 		p := kernelspacetest.Program(t, c.kernel, kernelspace.Options{Dim: 1})
-		e, err := windows.New(dev.Lane(0), p, windows.Rows{Data: rows, Y: y}, device.All(inducing), windows.Width{Block: 64, Behind: 64}, 1e-9,
+		e, err := windows.New(dev.Lane(0), p, windows.Rows{Data: rows, Y: y}, device.All(inducing), windows.Width{Block: 64}, 1e-9,
 			device.Jitter{Relative: 1e-9})
 		must.OK(t, err)
 		free := make([]float64, len(p.Free)+1)
