@@ -16,7 +16,7 @@ type candidate struct {
 }
 
 const (
-	// Of up to shapedRows rows periods are looked for by their shape, too, also beside a
+	// Of shapedRows rows periods are looked for by their shape, too, also beside a
 	// slow wander: as they are and with what local means of these parts of the range
 	// explain taken out.
 	shapedRows = 4000
@@ -71,25 +71,26 @@ func (w *Drawer) findCandidates(c int) (out []candidate) {
 		}
 		known = known[n:]
 	}
+	column := make([]float64, len(w.y))
+	for i := range column {
+		column[i] = w.x[i*w.dim+c]
+	}
 	var lists [][]candidate
-	if len(w.y) <= shapedRows {
-		column := make([]float64, len(w.y))
-		for i := range column {
-			column[i] = w.x[i*w.dim+c]
-		}
-		for _, part := range wanders() {
-			var list []candidate
-			for _, p := range periods.FindShaped(column, w.y, part*w.scales.Span[c], shapedMost, periods.Options{Seed: w.seed}) {
-				if p.Period*shapedCycles <= w.scales.Span[c] {
-					list = append(list, candidate{p.Period, p.Scale})
-				}
+	for _, part := range wanders() {
+		var list []candidate
+		for _, p := range periods.FindShaped(column, w.y, part*w.scales.Span[c], shapedMost, periods.Options{Rows: shapedRows, Seed: w.seed}) {
+			if p.Period*shapedCycles <= w.scales.Span[c] {
+				list = append(list, candidate{p.Period, p.Scale})
 			}
-			lists = append(lists, list)
 		}
+		lists = append(lists, list)
 	}
 	var components []candidate
 	for _, p := range known {
 		components = append(components, candidate{period: p})
+	}
+	if len(w.y) > shapedRows { // components are known better, of all rows
+		return inTurn(out, append([][]candidate{components}, lists...))
 	}
 	return inTurn(out, append(lists, components))
 }
