@@ -3,6 +3,7 @@ package vbks
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -37,6 +38,7 @@ const (
 	windowMany   = 200_000
 	openGain     = 0.3
 	giftNats     = 3
+	narrowNats   = 10 // that wider windows may change without a word
 	windowRuns   = 8
 	// On all rows, where these have curvedTimes as many blocks as curvedBlocks, up to newtonSteps steps are Newton's, by the
 	// curvature of so many blocks, which is one for each stretch between inducing inputs.
@@ -214,6 +216,11 @@ func (r *round) compare(ctx context.Context) error {
 		if i == 0 || wider(k) > wider(best) {
 			best, shift = k, wider(k)-worth(k)
 		}
+	}
+	if off := math.Abs(shift); off > narrowNats {
+		r.remarks = append(r.remarks, Notice{Kernel: r.kernels[best].id, Text: fmt.Sprintf("windows of %d neighbours beside %d inducing inputs do not see "+
+			"all: by some twice as wide with twice as many the log evidence of %s is %.0f nats %s, and gaps below that tell nothing",
+			2*windowBlock, m, r.kernels[best].id, off, map[bool]string{true: "higher", false: "lower"}[shift > 0])})
 	}
 	for k, n := range r.nearby {
 		e := math.Abs(shift)
