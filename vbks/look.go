@@ -40,11 +40,10 @@ const (
 	giftNats     = 3
 	narrowNats   = 10 // that wider windows may change without a word
 	windowRuns   = 8
-	// On all rows, where these have curvedTimes as many blocks as curvedBlocks, up to newtonSteps steps are Newton's, by the
-	// curvature of so many blocks, which is one for each stretch between inducing inputs.
-	curvedBlocks = windowInducing
-	curvedTimes  = 4
-	newtonSteps  = 4
+	// On all rows, where these have curvedTimes as many blocks as there are inducing inputs, up to newtonSteps steps are
+	// Newton's, by the curvature of one block for each of these.
+	curvedTimes = 4
+	newtonSteps = 4
 )
 
 // windowLevels are the rows on which log evidence by windows is climbed before all are.
@@ -438,7 +437,7 @@ func (u *unit) lookAt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if every := len(w.rows.Y) / (width.Block * curvedBlocks); u.order.Near == nil && every >= curvedTimes {
+	if every := len(w.rows.Y) / (width.Block * z.Len()); u.order.Near == nil && every >= curvedTimes {
 		width.Every = every
 		coarse, err := windows.New(g.lane, u.model(0).program, w.rows, z, width, u.floor, u.jitter)
 		if err != nil {
