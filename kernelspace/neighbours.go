@@ -76,16 +76,16 @@ func (e Expr) Simplifications() []Simplification {
 
 // Replacements returns the kernels in which one leaf of e is replaced by
 // another of the given base kernels. A base without a scope takes over that of
-// the leaf; bases that are sums or products are passed over.
+// the leaf; bases that are sums or products are passed over. The step of a change point is replaced by other steps alone.
 func (e Expr) Replacements(bases []Expr) []Replacement {
 	var all []Replacement
 	replaced := 0
 	e.edit(func(n *node, put func(kind string, changed *node)) {
-		if n.kind != kindLeaf || n.base == baseStep {
+		if n.kind != kindLeaf {
 			return
 		}
 		for _, b := range bases {
-			if !b.IsLeaf() {
+			if b.root == nil || b.root.kind != kindLeaf || (b.root.base == baseStep) != (n.base == baseStep) {
 				continue
 			}
 			other := *b.root

@@ -418,7 +418,9 @@ func TestWindowsAreNotBelowABound(t *testing.T) {
 		}
 	}
 	said := func(e Evaluation) bool {
-		return slices.ContainsFunc(e.Notices, func(n Notice) bool { return strings.Contains(n.Text, "windows of 128 neighbours beside 64 inducing inputs") })
+		return slices.ContainsFunc(e.Notices, func(n Notice) bool {
+			return strings.Contains(n.Text, "windows of 128 neighbours beside 64 inducing inputs")
+		})
 	}
 	if first.High <= narrowNats || !said(es[0]) {
 		t.Errorf("off by %.0f nats, which the notices say nothing of: %v", first.High, es[0].Notices)

@@ -317,10 +317,13 @@ func (s Settings) WindowRows(n, kernels int) (rows float64) {
 	}
 	left := kernels
 	for level := nextLevel(0, n); ; level = nextLevel(level, n) {
-		times := 15.0
+		times := 10.0
 		if level == nextLevel(0, n) {
-			times = 45 // with values and kin
+			times = 25 // with values and kin
 		} else {
+			if level == n && n >= curvedTimes*windowBlock*windowInducing {
+				times = 5 // by Newton's steps
+			}
 			_, most := windowMost(level, n)
 			left = min(left, most)
 		}

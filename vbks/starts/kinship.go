@@ -59,9 +59,13 @@ func Kinship(space []kernelspace.Expr) [][]Relation {
 			for i, j := range s.Leaves {
 				pairs[j] = i
 			}
+			if !e.Leaves()[s.Leaf].IsLeaf() { // where a change point along another input is says nothing
+				pairs[s.Leaf] = -1
+			}
 			out[g] = append(out[g], Relation{From: giver, Pairs: pairs, Kind: Replacement, Label: space[giver].ID()})
 		}
 	}
+	returned(space, out)
 	cousins(space, out)
 	for g := range out {
 		slices.SortStableFunc(out[g], func(a, b Relation) int {
@@ -69,6 +73,33 @@ func Kinship(space []kernelspace.Expr) [][]Relation {
 		})
 	}
 	return out
+}
+
+// returned adds replacements the other way where only one is listed: a leaf on all columns takes the place of one on some,
+// and not the other way round.
+func returned(space []kernelspace.Expr, out [][]Relation) {
+	type way struct{ taker, giver int }
+	known := map[way]bool{}
+	for taker := range out {
+		for _, r := range out[taker] {
+			known[way{taker, r.From}] = true
+		}
+	}
+	for taker := range space {
+		for _, r := range out[taker] {
+			if r.Kind != Replacement || known[way{r.From, taker}] {
+				continue
+			}
+			known[way{r.From, taker}] = true
+			pairs := slices.Repeat([]int{-1}, space[r.From].NumLeaves())
+			for i, j := range r.Pairs {
+				if j >= 0 {
+					pairs[j] = i
+				}
+			}
+			out[r.From] = append(out[r.From], Relation{From: taker, Pairs: pairs, Kind: Replacement, Label: space[taker].ID()})
+		}
+	}
 }
 
 // cousins adds the relations between kernels that are not related otherwise but by
@@ -115,13 +146,13 @@ func cousins(space []kernelspace.Expr, out [][]Relation) {
 	}
 }
 
-// baseKernels returns the distinct base kernels of a space.
+// baseKernels returns the distinct base kernels of a space, and the steps of its change points.
 func baseKernels(space []kernelspace.Expr) []kernelspace.Expr {
 	seen := map[string]bool{}
 	var out []kernelspace.Expr
 	for _, e := range space {
 		for _, l := range e.Leaves() {
-			if id := l.ID(); l.IsLeaf() && !seen[id] {
+			if id := l.ID(); !seen[id] {
 				seen[id] = true
 				out = append(out, l)
 			}

@@ -63,6 +63,14 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 		params.Settle(taker, c)
 		out = append(out, params.Free(taker, c, noise, w.floor))
 	}
+	redraw := func(c []float64, number int) {
+		used := w.taken(taker)
+		for _, i := range added {
+			in := toLeaves[i]
+			w.fresh(taker, in, c, rng, number, used)
+			w.heed(taker, in, c, rng, number)
+		}
+	}
 	switch {
 	case widened >= 0:
 		// SE is RQ with a large shape; smaller ones give the shape a gradient.
@@ -85,14 +93,6 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 			emit(nil)
 		}
 	case (r.Kind == Lift || r.Kind == Cousin) && len(added) > 0:
-		redraw := func(c []float64, number int) {
-			used := w.taken(taker)
-			for _, i := range added {
-				in := toLeaves[i]
-				w.fresh(taker, in, c, rng, number, used)
-				w.heed(taker, in, c, rng, number)
-			}
-		}
 		parent, part := enclosing(t, added)
 		if parent == nil && changed { // a change point about the giver, or at a place of it
 			for number := range drawnParts {
@@ -134,6 +134,13 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 				})
 			}
 		}
+	case r.Kind == Replacement && changed: // a change point along another input
+		for number := range drawnParts {
+			emit(func(c []float64) { redraw(c, number) })
+		}
+		if own != nil {
+			emit(nil)
+		}
 	default:
 		emit(nil)
 	}
@@ -150,22 +157,43 @@ func radial(op kernelspace.Op) bool {
 	return false
 }
 
-// copyLeaf copies the parameters that two leaves have in common, in order.
+// copyLeaf copies the parameters that two leaves have in common, in order; those of columns, where the giver has the same
+// ones and others, by the column.
 func copyLeaf(giver, taker *kernelspace.Program, src, dst *kernelspace.Instr, from, to []float64) {
 	next := map[string]int{} // of the giver's leaf, by name
 	for d := dst.Off; d < dst.Off+dst.NumParams(); d++ {
-		name := taker.Params[d].Name
-		for s := src.Off + next[name]; s < src.Off+src.NumParams(); s++ {
-			next[name]++
-			if giver.Params[s].Name == name {
+		of := &taker.Params[d]
+		if src.NumParams() > dst.NumParams() && of.Column >= 0 {
+			if s := giverOf(giver, src, of); s >= 0 {
+				to[d] = from[s]
+				continue
+			}
+		}
+		for s := src.Off + next[of.Name]; s < src.Off+src.NumParams(); s++ {
+			next[of.Name]++
+			if giver.Params[s].Name == of.Name {
 				// Lengths of levels are of one column's.
-				if taker.Params[d].Level == 0 || giver.Params[s].Column == taker.Params[d].Column {
+				if of.Level == 0 || giver.Params[s].Column == of.Column {
 					to[d] = from[s]
 				}
 				break
 			}
 		}
 	}
+}
+
+// giverOf is which parameter of a giver's leaf is of the same name and column, −1 where none is, or several are.
+func giverOf(giver *kernelspace.Program, src *kernelspace.Instr, of *kernelspace.Param) (at int) {
+	at = -1
+	for s := src.Off; s < src.Off+src.NumParams(); s++ {
+		if p := &giver.Params[s]; p.Name == of.Name && p.Column == of.Column {
+			if at >= 0 {
+				return -1
+			}
+			at = s
+		}
+	}
+	return at
 }
 
 // enclosing finds the sum or product in t of which the given leaves are one
