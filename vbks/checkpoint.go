@@ -78,6 +78,7 @@ const (
 //	neighbours          where Settings.Local is "auto": of which evaluation, how far from the rows known
 //	                    neighbours predict; 0: nowhere
 //	calibration 4       with Settings.Calibrate: of which evaluation, factor, origins, rows behind them
+//	narrow 1            there where windows of neighbours do not see what matters
 //	spent               with Settings.MostSeconds: seconds that evaluations have taken
 //	optimizer           text: the optimiser, a space, the form of q(log θ)
 //	kernels             text: the ids of the space, one a line
@@ -219,6 +220,9 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 		if t.again > 0 {
 			add("again", []float64{float64(t.again)})
 		}
+	}
+	if t.narrow {
+		add("narrow", []float64{1})
 	}
 	if t.settings.MostSeconds > 0 {
 		add("spent", []float64{t.spent.Seconds()})

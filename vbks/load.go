@@ -261,6 +261,7 @@ func (l *loader) run(t *Trainer) {
 		t.calibrated = l.whole("calibration", v[0], 1, math.MaxInt32)
 		t.calibration = &Calibration{v[1], l.whole("calibration", v[2], 1, mostOrigins), l.whole("calibration", v[3], 1, t.data.Rows())}
 	}
+	t.narrow = l.optional("narrow", 1) != nil
 	if v := l.optional("spent", 1); v != nil {
 		if !(v[0] >= 0 && v[0] < math.MaxInt32) {
 			l.fail("array spent: %v is no time", v[0])

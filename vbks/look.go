@@ -38,8 +38,11 @@ const (
 	windowMany   = 200_000
 	openGain     = 0.3
 	giftNats     = 3
-	narrowNats   = 10 // that wider windows may change without a word
-	windowRuns   = 8
+	// What wider windows change of the best is an error of all; above narrowNats that is said, above asideNats windows are
+	// not asked any more: with errors as large all kernels are equal, and those that have a bound on all rows are not.
+	narrowNats = 10
+	asideNats  = 100
+	windowRuns = 8
 	// On all rows, where these have curvedTimes as many blocks as there are inducing inputs, up to newtonSteps steps are
 	// Newton's, by the curvature of one block for each of these.
 	curvedTimes = 4
@@ -89,7 +92,7 @@ type nearby struct {
 // looks reports whether an evaluation has log evidence by windows: where rows have one order and are more than could all
 // be inducing inputs, at its end on each rung.
 func (r *round) looks() bool {
-	return r.settings.windowed() && r.dim == 1 && r.expansion.grammar == nil && r.n == r.data.Rows() && r.concluding(r.number) &&
+	return r.settings.windowed() && !r.narrow && r.dim == 1 && r.expansion.grammar == nil && r.n == r.data.Rows() && r.concluding(r.number) &&
 		r.rungs[len(r.rungs)-1] < r.n
 }
 
@@ -206,8 +209,7 @@ func (r *round) compare(ctx context.Context) error {
 	if err := r.each(ctx, o, r.tasks(wide)); err != nil {
 		return err
 	}
-	// What the best one gains by wider windows the others do, too, but for an error. Where that is much neither is enough, and
-	// any of them may be off by as much.
+	// What the best one gains by wider windows the others do, too, but for an error.
 	wider := func(k int) float64 { return r.outcomes[k].Windowed.Wide }
 	wide = slices.DeleteFunc(slices.Clone(wide), func(k int) bool { return math.IsInf(wider(k), -1) })
 	best, shift := left[0], 0.0
@@ -217,9 +219,17 @@ func (r *round) compare(ctx context.Context) error {
 		}
 	}
 	if off := math.Abs(shift); off > narrowNats {
+		what := "gaps below that tell nothing"
+		if r.tooNarrow = off > asideNats; r.tooNarrow {
+			what = "local ELBOs decide instead"
+		}
 		r.remarks = append(r.remarks, Notice{Kernel: r.kernels[best].id, Text: fmt.Sprintf("windows of %d neighbours beside %d inducing inputs do not see "+
-			"all: by some twice as wide with twice as many the log evidence of %s is %.0f nats %s, and gaps below that tell nothing",
-			2*windowBlock, m, r.kernels[best].id, off, map[bool]string{true: "higher", false: "lower"}[shift > 0])})
+			"all: by some twice as wide with twice as many the log evidence of %s is %.0f nats %s; %s",
+			2*windowBlock, m, r.kernels[best].id, off, map[bool]string{true: "higher", false: "lower"}[shift > 0], what)})
+	}
+	if r.tooNarrow {
+		clear(r.nearby)
+		return nil
 	}
 	for k, n := range r.nearby {
 		e := math.Abs(shift)
@@ -437,7 +447,7 @@ func (u *unit) lookAt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if every := len(w.rows.Y) / (width.Block * z.Len()); u.order.Near == nil && every >= curvedTimes {
+	if every := len(w.rows.Y) / (width.Block * z.Len()); u.order.Again && u.order.Near == nil && every >= curvedTimes {
 		width.Every = every
 		coarse, err := windows.New(g.lane, u.model(0).program, w.rows, z, width, u.floor, u.jitter)
 		if err != nil {

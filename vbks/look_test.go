@@ -386,18 +386,23 @@ func TestWindowsInTheBelief(t *testing.T) {
 	}
 }
 
+// jumping is a table of n rows that repeats with a jump.
+func jumping(n int, height, noise float64) Training {
+	rng := rand.New(rand.NewPCG(5, 5))
+	d := Training{Dim: 1, X: make([]float64, n), Y: make([]float64, n)}
+	for i, at := range rng.Perm(n) {
+		d.X[i] = 8*float64(at)/float64(n) - 4
+		d.Y[i] = height*(math.Mod(float64(at), 230)/230-.5) + noise*rng.NormFloat64()
+	}
+	d.Seasons = []float64{8 * 230. / float64(n)}
+	return d
+}
+
 // What repeats with a jump is not in windows that are shorter than its period: with few inducing inputs beside them their
 // evidence is below what a bound with more says, and it is computed with more then. It is never below a bound.
 func TestWindowsAreNotBelowABound(t *testing.T) {
 	t.Parallel()
-	rng := rand.New(rand.NewPCG(5, 5))
-	const n = 900
-	d := Training{Dim: 1, X: make([]float64, n), Y: make([]float64, n)}
-	for i, at := range rng.Perm(n) {
-		d.X[i] = 8*float64(at)/n - 4
-		d.Y[i] = 3*(math.Mod(float64(at), 230)/230-.5) + .1*rng.NormFloat64()
-	}
-	d.Seasons = []float64{8 * 230. / n}
+	d := jumping(900, 3, .1)
 	s := lookingSettings("natural")
 	s.MostInducing, s.EvaluateEvery = 128, 1
 	tr := trainerOn(t, 2, nil, d, s, "PER", "PER+SE", "LIN")
@@ -427,5 +432,36 @@ func TestWindowsAreNotBelowABound(t *testing.T) {
 	}
 	if !again {
 		t.Error("no bound lies above windows with the first inducing inputs")
+	}
+}
+
+// Where windows are off by hundreds of nats they are set aside: kernels have local ELBOs alone from then on, those that have
+// windows in checkpoints none, and a run that is taken up does not ask them either.
+func TestWindowsAreSetAside(t *testing.T) {
+	t.Parallel()
+	d := jumping(1500, 3, .02)
+	s := lookingSettings("natural")
+	s.MostInducing, s.EvaluateEvery = 64, 1
+	kernels := []string{"PER", "LIN"}
+	tr := trainerOn(t, 2, nil, d, s, kernels...)
+	e := next(t, tr)
+	if !slices.ContainsFunc(e.Notices, func(n Notice) bool { return strings.HasSuffix(n.Text, "local ELBOs decide instead") }) {
+		t.Fatalf("windows are not set aside: %v", e.Notices)
+	}
+	again, err := Resume(t.Context(), onCPU(1), d, candidates(t, kernels...), []string{"x"}, s, copied(t, tr.Checkpoint()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []*Trainer{tr, again} {
+		for _, e := range train(t, of) {
+			for i := range e.Kernels {
+				if e.Kernels[i].Windows != nil {
+					t.Errorf("evaluation %d: %+v of %s", e.Index, e.Kernels[i].Windows, e.Kernels[i].ID)
+				}
+			}
+		}
+	}
+	if a, b := tr.Last(), again.Last(); !reflect.DeepEqual(a, b) {
+		t.Errorf("taken up it ends otherwise%s", firstDifference([]Evaluation{*a}, []Evaluation{*b}))
 	}
 }

@@ -31,6 +31,7 @@ type round struct {
 	stages []KernelProgress
 
 	asks       bool   // it only predicts, under the last evaluation
+	tooNarrow  bool   // windows of neighbours do not see what matters
 	unresolved bool   // the noise is a function that is too rough for the inducing inputs
 	audibly    bool   // so it is where not all rows can come next
 	blurred    string // why a growing space needs more inducing inputs to go on, "" where it does not

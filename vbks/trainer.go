@@ -57,6 +57,7 @@ type Trainer struct {
 	again      int    // the one that brings back what was left out, with as many inducing inputs as the one before; 0: none
 	recalled   int    // the evaluation on it, which only these take part in
 	told       bool   // more inducing inputs could change nothing
+	narrow     bool   // windows of neighbours do not see what matters, and are not asked any more
 	rows       int    // seen so far
 	compared   int    // inducing inputs of the last evaluation
 	belief     *belief.Belief
