@@ -41,7 +41,7 @@ const (
 	// What wider windows change of the best is an error of all; above narrowNats that is said, above asideNats windows are
 	// not asked any more: with errors as large all kernels are equal, and those that have a bound on all rows are not.
 	narrowNats = 10
-	asideNats  = 100
+	asideNats  = 20
 	windowRuns = 8
 	// On all rows, where these have curvedTimes as many blocks as there are inducing inputs, up to newtonSteps steps are
 	// Newton's, by the curvature of one block for each of these.

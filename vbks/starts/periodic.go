@@ -89,8 +89,9 @@ func (w *Drawer) findCandidates(c int) (out []candidate) {
 	for _, p := range known {
 		components = append(components, candidate{period: p})
 	}
-	if len(w.y) > shapedRows { // components are known better, of all rows
-		return inTurn(out, append([][]candidate{components}, lists...))
+	if len(w.y) > shapedRows { // components are of all rows, shapes beside a wander of some
+		lists = slices.Insert(lists, 1, components)
+		return inTurn(out, lists)
 	}
 	return inTurn(out, append(lists, components))
 }
