@@ -204,7 +204,7 @@ const (
 	foreseenHalf     = 0.3   // of the rows, from where a third of the starts are enough
 	foreseenScouting = 20.0  // where it is not, on the scout: not at every evaluation
 	foreseenOnCard   = 5e11  // beside steps on a card: matrices' way to the host, the belief, and that steps fill it less than passes do
-	foreseenWindow   = 6e5   // multiplications that a row takes in a gradient of log evidence by windows
+	foreseenWindow   = 3.5e5 // multiplications that a row takes in a gradient of log evidence by windows
 	foreseenValue    = 0.55  // a value without its gradient
 	foreseenDear     = 45 + 120*foreseenValue
 	foreseenModes    = 220.0                 // an integral: its modes and their curvatures

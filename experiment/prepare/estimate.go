@@ -154,7 +154,7 @@ const (
 	perDraft       = 16.0  // for each of those that go on
 	perSearch      = 60.0  // on all rows, for the last optimum and the drafts
 	perTransplant  = 2.5   // with gradient, for each value of a transplant
-	perWindow      = 12.0  // gradients with the first inducing inputs, for one by windows
+	perWindow      = 7.0   // gradients with the first inducing inputs, for one by windows
 	perThorough    = 60.0  // more, of two further drafts and of rougher solutions
 	thoroughStarts = 2.0   // times as many
 	perIntegral    = 300.0 // values, of the draws of hyperparameters

@@ -79,11 +79,13 @@ func TestNewtonAstray(t *testing.T) {
 // Where a function cannot be computed nothing is returned; where it cannot on the way there is what was found before.
 func TestNewtonWithout(t *testing.T) {
 	one := []float64{1}
-	if best, _, _, err := Newton([]float64{0}, one, 3, 0, func(x, grad []float64) (float64, bool, error) { return 0, false, nil }); best != nil || err != nil {
+	nothing := func(x, grad []float64) (float64, bool, error) { return 0, false, nil }
+	if best, _, _, err := Newton([]float64{0}, one, 3, 0, nothing); best != nil || err != nil {
 		t.Error(best, err)
 	}
 	broken := errors.New("broken")
-	if _, _, _, err := Newton([]float64{0}, one, 3, 0, func(x, grad []float64) (float64, bool, error) { return 0, true, broken }); !errors.Is(err, broken) {
+	fails := func(x, grad []float64) (float64, bool, error) { return 0, true, broken }
+	if _, _, _, err := Newton([]float64{0}, one, 3, 0, fails); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 	best, value, gain, err := Newton([]float64{0}, one, 3, 0, func(x, grad []float64) (float64, bool, error) {
