@@ -31,7 +31,11 @@ const (
 	// L-BFGS iterations on the fewest rows, from so many starts, on more, and where Newton's steps did not end; they end before
 	// where no more than openGain nats are expected. What kin have found is climbed from on more rows where it is
 	// giftNats below what is known, or better.
+	// On some of the rows one goes on, windowTimes in all, where farGain nats are: a kernel that is told off there with so much
+	// open would have a share of the belief for what it might be.
 	windowStarts = 2
+	windowTimes  = 3
+	farGain      = 3
 	windowFirst  = 40
 	windowSteps  = 24
 	windowFew    = 8
@@ -466,15 +470,21 @@ func (u *unit) lookAt(ctx context.Context) error {
 		if i > 0 && t.value < tried[0].value-windowNats {
 			break
 		}
-		a := &ascent{start: t.start, enough: openGain}
-		if at.X != nil {
-			a.against(at)
-		}
-		if err := u.climb(ctx, u.all(), []*ascent{a}, steps, by.gradients()); err != nil {
-			return err
-		}
-		if a.x != nil && (at.X == nil || a.value > at.Value) {
-			*at = solution{X: a.x, Value: a.value, Gain: a.further()}
+		from := t.start
+		for again := range windowTimes {
+			a := &ascent{start: from, enough: openGain}
+			if again == 0 && at.X != nil {
+				a.against(at)
+			}
+			if err := u.climb(ctx, u.all(), []*ascent{a}, steps, by.gradients()); err != nil {
+				return err
+			}
+			if a.x != nil && (at.X == nil || a.value > at.Value) {
+				*at = solution{X: a.x, Value: a.value, Gain: a.further()}
+			}
+			if from = a.x; a.x == nil || u.order.Near == nil || a.value < at.Value || a.further() < farGain {
+				break
+			}
 		}
 	}
 	return nil

@@ -53,8 +53,8 @@ func TestEstimateByHand(t *testing.T) {
 	if !slices.Equal(w.rungs, []int{128, 200}) {
 		t.Fatalf("rungs %v", w.rungs)
 	}
-	// And as not all rows come, windows of neighbours: 45 times over all rows, each as long as that of 12 gradients.
-	auto := want + 1.25*2*45*1000*12*0.02
+	// And as not all rows come, windows of neighbours: 25 times over all rows, each as long as 7 gradients.
+	auto := want + 1.25*2*25*1000*7*0.02
 	for _, f := range []float64{2, 200. / 64} {
 		auto += 1.25*2*(174*(4*f*f*f+7.68*f*f)+135*(4*f*f*f+30*f*f)+300*(f*f*f+10*f*f)) + 2*2e-3
 	}
