@@ -227,8 +227,8 @@ func (r *round) compare(ctx context.Context) error {
 		if r.tooNarrow = off > asideNats; r.tooNarrow {
 			what = "local ELBOs decide instead"
 		}
-		r.remarks = append(r.remarks, Notice{Kernel: r.kernels[best].id, Text: fmt.Sprintf("windows of %d neighbours beside %d inducing inputs do not "+
-			"see all: by some twice as wide with twice as many the log evidence of %s is %.0f nats %s; %s",
+		r.remarks = append(r.remarks, Notice{Kernel: r.kernels[best].id, Text: fmt.Sprintf("windows of %d neighbours beside %d inducing inputs "+
+			"do not see all: by some twice as wide with twice as many the log evidence of %s is %.0f nats %s; %s",
 			2*windowBlock, m, r.kernels[best].id, off, map[bool]string{true: "higher", false: "lower"}[shift > 0], what)})
 	}
 	if r.tooNarrow {
