@@ -71,12 +71,13 @@ func (r *round) commit(ctx context.Context) (undo func(), err error) {
 			}
 		}
 	}
-	if r.tooNarrow { // what they have said of others counts no more
+	old := *t
+	if r.tooNarrow { // what windows have said of others counts no more
+		t.narrow = true
 		for i := range kernels {
 			kernels[i].nearby, kernels[i].ahead = nil, nil
 		}
 	}
-	old := *t
 	t.setKernels(kernels)
 	t.evaluation, t.rows, t.compared = r.number, r.n, t.m
 	var told []Notice
@@ -97,9 +98,6 @@ func (r *round) commit(ctx context.Context) (undo func(), err error) {
 		t.led, t.since = t.leader, t.evaluation
 	}
 	t.last.Broken = broken
-	if r.tooNarrow {
-		t.narrow = true
-	}
 	if r.unresolved {
 		t.rough = t.rung + 1
 		t.rungs = append(slices.Clone(t.rungs[:t.rough]), r.n)
