@@ -274,7 +274,7 @@ func (t *Trainer) standing(k *kernel) (elbo, low, high float64, ok bool) {
 		return top - k.nearby.behind + k.volume, -k.nearby.Low, k.nearby.High, true
 	}
 	own := k.ends[len(k.ends)-1]
-	if m, known := t.moved(own.evaluation); known {
+	if m, known := t.moved(own.evaluation); known && !t.goesThrough() {
 		return own.elbo + m.elbo, m.middle - m.elbo, m.middle - m.elbo, true
 	}
 	var then, now struct{ elbo, middle float64 }
@@ -309,21 +309,34 @@ func (t *Trainer) nearest() (nats float64, known bool) {
 }
 
 // driftThen is the error of what standing says of a kernel that was left out, but for slack; 0 for others. Where it is
-// not known how others have moved it is what seemed to move its gap then.
+// not known how others have moved it is what seemed to move its gap then, and where every step is of all rows no more
+// than that: without noise a gap has moved by hundreds of nats up to then, and those that went on have moved by a few since.
 func (t *Trainer) driftThen(k *kernel) float64 {
 	if k.current(t.rows) || len(k.ends) == 0 || k.seenNearby(t.rows) {
 		return 0
 	}
 	end := k.ends[len(k.ends)-1]
-	if m, known := t.moved(end.evaluation); known {
+	m, known := t.moved(end.evaluation)
+	switch {
+	case !known:
+		return end.drift
+	case t.goesThrough():
+		return math.Min(end.drift, math.Hypot(m.spread, end.sampled))
+	default:
 		return math.Hypot(m.sd, end.sampled)
 	}
-	return end.drift
+}
+
+// goesThrough reports whether every step is of all rows.
+func (t *Trainer) goesThrough() bool {
+	e, err := t.settings.Effort(t.rows)
+	return err != nil || e.Exact()
 }
 
 // movement is by how much kernels have moved, in the mean, from their local ELBO of then to that of now and to the
-// middle of what is known of their log evidence now, and how far another one's middle may be from that.
-type movement struct{ elbo, middle, sd float64 }
+// middle of what is known of their log evidence now, and how far another one's middle may be from that; spread is as sd, of
+// the movement from one middle to the other, for where bounds of then count.
+type movement struct{ elbo, middle, sd, spread float64 }
 
 // leastMoved is the least of a movement's sd: kernels that contain each other move alike, two of them hardly differ.
 const leastMoved = 1
@@ -337,11 +350,8 @@ const leastMoved = 1
 // the second factor for the mean, the third, since s is of few, about as wide as Student's t of N−1 degrees of freedom
 // is where it holds two thirds. Bounds of then do not count: they are close for a few kernels only, and where few
 // inducing inputs take a function for noise they say nothing of what more will find. It is not known where fewer than
-// two went on, and of rows that are all gone through at every step, where calibrations were made without.
+// two went on.
 func (t *Trainer) moved(since int) (m movement, known bool) {
-	if e, err := t.settings.Effort(t.rows); err != nil || e.Exact() {
-		return m, false
-	}
 	best, last := (*kernel)(nil), 0
 	for _, k := range t.kernels { // the best of then of those that have gone furthest
 		then, ok := k.end(since)
@@ -356,7 +366,7 @@ func (t *Trainer) moved(since int) (m movement, known bool) {
 	if best == nil {
 		return m, false
 	}
-	var elbos, middles []float64
+	var elbos, middles, between []float64
 	for _, k := range t.kernels {
 		then, ok := k.end(since)
 		if !ok {
@@ -364,21 +374,27 @@ func (t *Trainer) moved(since int) (m movement, known bool) {
 		}
 		if k.current(t.rows) {
 			elbos, middles = append(elbos, k.worth()-then.elbo), append(middles, k.middle()-then.elbo)
+			between = append(between, k.middle()-then.middle)
 			continue
 		}
 		end := k.ends[len(k.ends)-1]
 		if of, ok := best.end(end.evaluation); ok && end.evaluation > since {
 			v := end.elbo - then.elbo - of.elbo
 			elbos, middles = append(elbos, v+best.worth()), append(middles, v+best.middle())
+			between = append(between, end.middle-then.middle-of.middle+best.middle())
 		}
 	}
 	n := float64(len(elbos))
 	if n < 2 {
 		return m, false
 	}
+	another := func(v []float64) (mean, sd float64) {
+		mean, variance := stat.MeanVariance(v, nil)
+		return mean, math.Max(leastMoved, math.Sqrt(variance*(1+1/n)*(n+1)/(n-1)))
+	}
 	m.elbo = stat.Mean(elbos, nil)
-	middle, variance := stat.MeanVariance(middles, nil)
-	m.middle, m.sd = middle, math.Max(leastMoved, math.Sqrt(variance*(1+1/n)*(n+1)/(n-1)))
+	m.middle, m.sd = another(middles)
+	_, m.spread = another(between)
 	return m, true
 }
 

@@ -95,6 +95,30 @@ func TestMovedWhateverBounds(t *testing.T) {
 	}
 }
 
+// Where every step is of all rows a kernel that was left out is off by what seemed to move its gap then, but by no more than
+// middles of what bounds allow have moved since, of those that went on, from one another.
+func TestMovedNoFurther(t *testing.T) {
+	s := quickSettings("collapsed")
+	s.EvaluateEvery = 1
+	tr := trainerOn(t, 1, nil, trainingSeries(5, 40), s, "SE", "PER", "RQ", "LIN")
+	next(t, tr)
+	for i, k := range tr.kernels {
+		k.elbo, k.bounds, k.volume = -100, &Evidence{-100, []float64{-90, -96, -98, -94}[i], true}, 0 // middles -95, -98, -99, -97
+	}
+	tr.leave()
+	tr.evaluation++
+	out := tr.kernels[3]
+	out.status, out.left, out.rows = Pruned, 128, 0
+	for i, v := range []float64{-80, -87, -86} { // by 15, 11 and 13
+		tr.kernels[i].elbo, tr.kernels[i].bounds = v, nil
+	}
+	for then, want := range map[float64]float64{40: 2 * math.Sqrt(4/3.*4/2), 1.5: 1.5} {
+		if out.ends[0].drift = then; math.Abs(tr.driftThen(out)-want) > 1e-12 {
+			t.Errorf("%v then: %v, want %v", then, tr.driftThen(out), want)
+		}
+	}
+}
+
 // ladder is a trainer of many rows, as its settings have it, before the last rung.
 func ladder(t *testing.T) (tr *Trainer, s Settings, exprs []string, data Training) {
 	t.Helper()
