@@ -1,6 +1,7 @@
 package vbks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -546,4 +547,19 @@ func foremost(trials [][]*ascent, plain objective, most int, stop stopped) ([][]
 		}
 	}
 	return best, nil
+}
+
+// trials values starts and returns those that can be, best first.
+func (u *unit) trials(starts [][]float64, by *windowObjective) (out []*ascent, err error) {
+	for _, x := range starts {
+		a := &ascent{start: x}
+		if err := value(u.all(), []*ascent{a}, by.values()); err != nil {
+			return nil, err
+		}
+		if a.x != nil {
+			out = append(out, a)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *ascent) int { return cmp.Compare(b.value, a.value) })
+	return out, nil
 }

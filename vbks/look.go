@@ -430,6 +430,9 @@ func (u *unit) lookAt(ctx context.Context) error {
 		}
 		return err
 	}
+	every := len(w.rows.Y) / (width.Block * z.Len())
+	sharp := u.order.Again && u.order.Near == nil && every >= curvedTimes
+	sooner := func() [][]float64 { return append([][]float64{at.X}, u.drawer.Hasten(u.model(0).program, at.X)...) }
 	var tried []*ascent
 	steps, most := windowSteps, 1
 	switch {
@@ -438,6 +441,8 @@ func (u *unit) lookAt(ctx context.Context) error {
 			steps = windowFew
 			tried = slices.DeleteFunc(tried, func(a *ascent) bool { return a.value < at.Value-giftNats })
 		}
+	case u.order.Again && !sharp:
+		tried, err = u.trials(sooner(), by)
 	case u.order.Again:
 		tried = append(tried, &ascent{start: at.X})
 	default:
@@ -451,14 +456,22 @@ func (u *unit) lookAt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if every := len(w.rows.Y) / (width.Block * z.Len()); u.order.Again && u.order.Near == nil && every >= curvedTimes {
+	if sharp {
 		width.Every = every
 		coarse, err := windows.New(g.lane, u.model(0).program, w.rows, z, width, u.floor, u.jitter)
 		if err != nil {
 			return err
 		}
 		defer coarse.Free()
-		if done, err := u.sharpen(by, &windowObjective{group: g, of: coarse, factor: f.Factor, stop: u.stop}, at); done || err != nil {
+		alike := &windowObjective{group: g, of: coarse, factor: f.Factor, stop: u.stop}
+		from, err := u.trials(sooner(), alike)
+		if err != nil {
+			return err
+		}
+		if len(from) > 0 {
+			at.X = from[0].start
+		}
+		if done, err := u.sharpen(by, alike, at); done || err != nil {
 			return err
 		}
 		tried[0].start, steps = at.X, windowFew
@@ -516,21 +529,6 @@ func (u *unit) sharpen(by, alike *windowObjective, at *solution) (done bool, err
 	}
 	*at = solution{X: x, Value: v, Gain: gain}
 	return gain <= openGain, nil
-}
-
-// trials values starts and returns those that can be, best first.
-func (u *unit) trials(starts [][]float64, by *windowObjective) (out []*ascent, err error) {
-	for _, x := range starts {
-		a := &ascent{start: x}
-		if err := value(u.all(), []*ascent{a}, by.values()); err != nil {
-			return nil, err
-		}
-		if a.x != nil {
-			out = append(out, a)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b *ascent) int { return cmp.Compare(b.value, a.value) })
-	return out, nil
 }
 
 // windowObjective is a kernel's log evidence by windows, with log p(θ).

@@ -100,3 +100,35 @@ func TestWalkDraws(t *testing.T) {
 		t.Errorf("shares from %g to %g", least, most)
 	}
 }
+
+// A level that returns sooner moves alike over short distances, and beside what else there is.
+func TestLevelsReturnSooner(t *testing.T) {
+	g := startstest.NewGraft(t, 1, 1)
+	for text, raw := range map[string][]float64{"MATERN12": {3, 1.4}, "LIN+MATERN12": {0.5, 1, 3, 1.4}} {
+		e, err := kernelspace.Parse(text)
+		must.OK(t, err)
+		p, err := kernelspace.Compile(e, kernelspace.Options{Dim: 1})
+		must.OK(t, err)
+		d := 1e-4
+		at := func(raw []float64) float64 { return stepVariance(p, raw, d, 1, -1) }
+		out := g.Hasten(p, params.Free(p, raw, 0.1, g.Floor))
+		if len(out) != 3 {
+			t.Fatalf("%s: %d starts", text, len(out))
+		}
+		for i, by := range []float64{4, 16, 64} {
+			got, noise := params.Raw(p, out[i], g.Floor)
+			n := len(raw)
+			if math.Abs(noise-0.1) > 1e-12 || math.Abs(at(got)/at(raw)-1) > 0.01 || math.Abs(got[n-1]*by/raw[n-1]-1) > 1e-9 ||
+				math.Abs(got[n-2]*by/raw[n-2]-1) > 1e-9 || n > 2 && math.Abs(got[0]-raw[0]) > 1e-9 {
+				t.Errorf("%s, %v times: %v of %v", text, by, got, raw)
+			}
+		}
+	}
+	e, err := kernelspace.Parse("SE")
+	must.OK(t, err)
+	p, err := kernelspace.Compile(e, kernelspace.Options{Dim: 1})
+	must.OK(t, err)
+	if out := g.Hasten(p, params.Free(p, []float64{1, 1}, 0.1, g.Floor)); out != nil {
+		t.Errorf("of SE: %v", out)
+	}
+}
