@@ -4,7 +4,6 @@ package main
 
 import (
 	"os"
-	"runtime"
 	"runtime/debug"
 
 	"example.com/kestrel/cli"
@@ -14,17 +13,9 @@ import (
 // are few and large arrays, which cost little to mark; a quarter of what Go allows costs no time that could be measured.
 const garbage = 25
 
-// unused is memory that is counted as in use and never touched, so that the machine does not give it: else of what
-// is small garbage would be collected every few MB, which takes a twentieth of a small run.
-const unused = 64 << 20
-
 func main() {
-	var counted []byte
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)
-		counted = make([]byte, unused)
 	}
-	code := cli.Execute(os.Args[1:], os.Stdout, os.Stderr)
-	runtime.KeepAlive(counted)
-	os.Exit(code)
+	os.Exit(cli.Execute(os.Args[1:], os.Stdout, os.Stderr))
 }

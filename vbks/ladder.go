@@ -411,7 +411,7 @@ func (t *Trainer) finalists() map[int]bool {
 		count = min(len(live), max(fewLive, int(roughWork/cube)))
 	}
 	most := 2 * count
-	if e, err := t.settings.Effort(t.rows); err == nil && !e.Exact() { // nor then do they take longer than a rung is to
+	if !t.goesThrough() { // nor then do they take longer than a rung is to
 		most = count
 	}
 	stay := map[int]bool{}
