@@ -10,7 +10,6 @@ import (
 	"example.com/kestrel/device"
 	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/kernelspace"
-	"example.com/kestrel/vbks/windows"
 	"example.com/kestrel/vbks/wire"
 )
 
@@ -313,54 +312,4 @@ func (s *Site) attempt(ctx context.Context, lane int, header string, tasks []tas
 		}
 	}
 	return u.outcomes, s.t.group, err
-}
-
-// windowRows are rows on the device in the order of their input, and inducing inputs beside them.
-type windowRows struct {
-	rows windows.Rows
-	z    [2]device.Points // for narrow and for wide windows
-
-	ahead  device.Points // for forecasts
-	aheadZ []float64     // the same
-}
-
-// windowRows puts the rows of an order on the device.
-func (s *site) windowRows(o *order) (w windowRows, err error) {
-	order := o.Near
-	if order == nil {
-		order = inOrder(s.x, s.dim, o.Rows)
-	}
-	if w.rows.Data, w.rows.Y, err = takeOut(s, order); err != nil {
-		return w, err
-	}
-	z := slices.Sorted(slices.Values(s.shared))
-	for i := range w.z {
-		z := z
-		if i > 0 && len(z) < o.Inducing<<i { // what as many do not resolve is to be seen
-			z = windows.Halved(z)
-		}
-		m := min(len(z), o.Inducing<<i)
-		some := make([]float64, m)
-		for j := range some {
-			some[j] = z[j*(len(z)-1)/max(1, m-1)]
-		}
-		d, err := s.dev.NewData(some, nil, s.dim)
-		if err != nil {
-			return w, err
-		}
-		w.z[i] = device.All(d)
-	}
-	if o.Belief {
-		x := make([]float64, len(order))
-		for i, row := range order {
-			x[i] = s.x[row]
-		}
-		w.aheadZ = windows.TowardsEnd(z, x)
-		d, err := s.dev.NewData(w.aheadZ, nil, s.dim)
-		if err != nil {
-			return w, err
-		}
-		w.ahead = device.All(d)
-	}
-	return w, nil
 }

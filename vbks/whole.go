@@ -9,6 +9,7 @@ import (
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/windows"
 )
 
 // lay takes z, M x dim, for the inducing inputs of all kernels.
@@ -388,18 +389,18 @@ const partRows = 768
 // takes what is better there to all rows.
 func (u *unit) exploreApart(ctx context.Context, onRows, onScreen, plainly objective) ([][]draft, error) {
 	s := u.order.Part
-	rows, _, err := takeOut(u.site, s.Rows)
+	rows, err := takeOut(u.site, s.Rows)
 	if err != nil {
 		return nil, err
 	}
-	part, err := u.whole(rows, len(u.tasks))
+	part, err := u.whole(rows.Data, len(u.tasks))
 	if err != nil {
 		return nil, err
 	}
 	if err := u.load(part.group); err != nil {
 		return nil, err
 	}
-	all := device.All(rows)
+	all := device.All(rows.Data)
 	onPart := part.boundObjective(all, s.YY, u.stop)
 	before := make([]solution, len(u.outcomes))
 	var sub []int
@@ -443,27 +444,26 @@ func (u *unit) exploreApart(ctx context.Context, onRows, onScreen, plainly objec
 	return drafts, nil
 }
 
-// takeOut makes data of some rows, and returns their targets.
-func takeOut[T int | int32](u *site, which []T) (rows device.Data, y []float64, err error) {
-	var x, roots []float64
+// takeOut makes data of some rows.
+func takeOut[T int | int32](u *site, which []T) (rows windows.Rows, err error) {
 	for _, row := range which {
 		i := int(row)
-		x, y = append(x, u.x[i*u.dim:(i+1)*u.dim]...), append(y, u.y[i])
+		rows.X, rows.Y = append(rows.X, u.x[i*u.dim:(i+1)*u.dim]...), append(rows.Y, u.y[i])
 		if u.weights != nil {
-			roots = append(roots, math.Sqrt(u.weights[i]))
+			rows.Scale = append(rows.Scale, math.Sqrt(u.weights[i]))
 		}
 	}
-	rows, err = device.NewScaled(u.dev, x, y, roots, u.dim)
-	return rows, y, err
+	rows.Data, err = device.NewScaled(u.dev, rows.X, rows.Y, rows.Scale, u.dim)
+	return rows, err
 }
 
 // hear does what the order says for the kernels of a unit.
 func (u *unit) hear(ctx context.Context) error {
-	rows, y, err := takeOut(u.site, u.order.Near)
+	rows, err := takeOut(u.site, u.order.Near)
 	if err != nil {
 		return err
 	}
-	near, err := u.whole(rows, 1)
+	near, err := u.whole(rows.Data, 1)
 	if err != nil {
 		return err
 	}
@@ -473,8 +473,8 @@ func (u *unit) hear(ctx context.Context) error {
 	}
 	h := hearing{
 		groups: []*group{near.group, all.group},
-		near:   near.boundValue(device.All(rows), sumSquares(y), u.stop),
-		uphill: near.boundObjective(device.All(rows), sumSquares(y), u.stop),
+		near:   near.boundValue(device.All(rows.Data), sumSquares(rows.Y), u.stop),
+		uphill: near.boundObjective(device.All(rows.Data), sumSquares(rows.Y), u.stop),
 		all:    all.boundValue(u.seen(), u.seenYY(), u.stop),
 	}
 	for i := range u.tasks {

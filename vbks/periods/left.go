@@ -61,9 +61,41 @@ func Left(ctx context.Context, x, y []float64, u *mat.TriDense, most int, faint 
 		return nil // K̂ is near singular
 	}
 	root := u.RawTriangular()
-	return weighedDown(ctx, x, s, alpha.RawVector().Data, most, faint, seed, func(z []float64) { // u⁻¹z has covariance K̂⁻¹
+	drawn := byDraws(ctx, len(x), seed, func(z []float64) { // u⁻¹z has covariance K̂⁻¹
 		blas64.Trsv(blas.NoTrans, root, blas64.Vector{N: len(z), Data: z, Inc: 1})
 	})
+	return weighedDown(x, s, alpha.RawVector().Data, most, 2, faint, drawn)
+}
+
+// Standing is Left with α = K̂⁻¹y itself, of which the expectation is estimated, too: what is usual at neighbouring
+// frequencies. Amplitudes are constant. Periods of which few are seen are told from a wander by a covariance, not so well by that.
+func Standing(x, alpha []float64, most int) []Sinusoid {
+	s, ok := sampleOf(x)
+	if !ok || s.distinct < fewestInputs {
+		return nil
+	}
+	return weighedDown(x, s, alpha, most, 1, false, func(f *frequencies, weight func([]float64) []float64) []float64 {
+		return usual(f.power(weight(alpha)), f.low, f.k)
+	})
+}
+
+// usual is the median over neighbouring frequencies, as a mean of what is exponential: no further away than by a half of each.
+func usual(g []float64, low, k int) []float64 {
+	out := make([]float64, len(g))
+	const either, fewest = combEither * oversampling, 4
+	var some []float64
+	for from := low; from <= k; {
+		to := min(k+1, from+max(fewest, min(either/2, from/8)))
+		middle := (from + to) / 2
+		half := max(2*fewest, min(either, middle/2))
+		some = append(some[:0], g[max(low, middle-half):min(k+1, middle+half)]...)
+		slices.Sort(some)
+		for i := from; i < to; i++ {
+			out[i] = some[len(some)/2] / math.Ln2
+		}
+		from = to
+	}
+	return out
 }
 
 // Repeating finds sinusoids in what may be independent noise of one variance, as Left does
@@ -76,16 +108,15 @@ func Repeating(ctx context.Context, x, r []float64, most int, seed uint64) []Sin
 	}
 	alpha := slices.Clone(r)
 	floats.Scale(1/square, alpha)
-	return weighedDown(ctx, x, s, alpha, most, false, seed, func(z []float64) { floats.Scale(1/math.Sqrt(square), z) })
+	drawn := byDraws(ctx, len(x), seed, func(z []float64) { floats.Scale(1/math.Sqrt(square), z) })
+	return weighedDown(x, s, alpha, most, 2, false, drawn)
 }
 
-// weighedDown does what Left says with K̂⁻¹y and what makes draws of N(0, K̂⁻¹) of
-// independent ones.
-func weighedDown(
-	ctx context.Context, x []float64, s sampling, alpha []float64, most int, faint bool, seed uint64, colour func(z []float64),
-) []Sinusoid {
-	n := len(x)
-	f := newFrequencies(x, s)
+// level is what is expected of each frequency's power, for weights by which rows are multiplied; nil where the context has ended.
+type level func(f *frequencies, weight func([]float64) []float64) []float64
+
+// byDraws is the level by draws of N(0, K̂⁻¹), which colour makes of independent ones.
+func byDraws(ctx context.Context, n int, seed uint64, colour func(z []float64)) level {
 	rng := rand.New(rand.NewPCG(seed, leftStream))
 	draws := make([][]float64, levelDraws)
 	for i := range draws {
@@ -95,6 +126,33 @@ func weighedDown(
 		}
 		colour(draws[i])
 	}
+	return func(f *frequencies, weight func([]float64) []float64) []float64 {
+		out := make([]float64, f.k+1)
+		for _, d := range draws {
+			if ctx.Err() != nil {
+				return nil
+			}
+			for k, p := range f.power(weight(d)) {
+				out[k] += p / levelDraws
+			}
+		}
+		return smoothed(out, levelEither)
+	}
+}
+
+// power is |Σ_i w_i exp(−iω_k x_i)|² for k = 0, …, K.
+func (f *frequencies) power(w []float64) []float64 {
+	out := make([]float64, f.k+1)
+	for k, c := range f.transform(w, f.k) {
+		out[k] = real(c)*real(c) + imag(c)*imag(c)
+	}
+	return out
+}
+
+// weighedDown does what Left says with K̂⁻¹y and the level of each frequency; with one weight amplitudes are constant.
+func weighedDown(x []float64, s sampling, alpha []float64, most, weights int, faint bool, expected level) []Sinusoid {
+	n := len(x)
+	f := newFrequencies(x, s)
 	t := make([]float64, n)
 	for i, v := range x {
 		t[i] = 2*(v-s.lo)/s.span - 1
@@ -104,31 +162,20 @@ func weighedDown(
 	if faint {
 		least = faintGain
 	}
-	for weight := range 2 {
-		power := func(w []float64) []float64 {
-			weighed := make([]float64, n)
-			for i := range weighed {
-				weighed[i] = w[i]
-				if weight == 1 {
-					weighed[i] *= t[i]
+	for weight := range weights {
+		weigh := func(w []float64) []float64 {
+			out := slices.Clone(w)
+			if weight == 1 {
+				for i := range out {
+					out[i] *= t[i]
 				}
-			}
-			out := make([]float64, f.k+1)
-			for k, c := range f.transform(weighed, f.k) {
-				out[k] = real(c)*real(c) + imag(c)*imag(c)
 			}
 			return out
 		}
-		got, level := power(alpha), make([]float64, f.k+1)
-		for _, d := range draws {
-			if ctx.Err() != nil {
-				return nil
-			}
-			for k, p := range power(d) {
-				level[k] += p / levelDraws
-			}
+		got, level := f.power(weigh(alpha)), expected(&f, weigh)
+		if level == nil {
+			return nil
 		}
-		level = smoothed(level, levelEither)
 		square := 1.0
 		if weight == 1 {
 			square = meanSquare(t)

@@ -228,7 +228,7 @@ func (w *weigher) weigh(freq float64, scales []float64) weighed {
 	}
 	best := weighed{freq: freq, gain: math.Inf(-1)}
 	for _, scale := range scales {
-		weights := cosineWeights(scale, shapeHarmonics)
+		weights := CosineWeights(scale, shapeHarmonics)
 		most := shapeHarmonics
 		for most > 1 && weights[most] < 1e-4 {
 			most--
@@ -293,7 +293,7 @@ func (w *weigher) harmonics(freq float64, most int) [][]float64 {
 // subtract takes the mean of what a period explains out of the series; false where
 // nothing is left.
 func (w *weigher) subtract(p weighed) bool {
-	weights := cosineWeights(p.scale, shapeHarmonics)
+	weights := CosineWeights(p.scale, shapeHarmonics)
 	phi := w.harmonics(p.freq, shapeHarmonics)
 	c := len(phi)
 	gram, product := mat.NewSymDense(c, nil), mat.NewVecDense(c, nil)
@@ -317,7 +317,7 @@ func (w *weigher) subtract(p weighed) bool {
 	return w.yy > 1e-9*before
 }
 
-// cosineWeights are the weights q_0, q_1, … of the periodic kernel as a series of
+// CosineWeights are the weights q_0, q_1, … of the periodic kernel as a series of
 // cosines,
 //
 //	exp(−2 sin²(πr/p)/ℓ²) = Σ_h q_h cos(2πhr/p),
@@ -325,7 +325,7 @@ func (w *weigher) subtract(p weighed) bool {
 //
 // I the modified Bessel functions (Solin and Särkkä, AISTATS 2014), as sums over
 // equidistant points, which are exact to rounding for functions as smooth as these.
-func cosineWeights(scale float64, most int) []float64 {
+func CosineWeights(scale float64, most int) []float64 {
 	points := 4 * (most + 8)
 	if need := int(16 / scale); need > points {
 		points = need

@@ -10,7 +10,7 @@ import (
 // distance 0 they add up to 1.
 func TestHarmonicsAreTheKernel(t *testing.T) {
 	for _, scale := range []float64{0.3, 0.7, 1.5, 6} {
-		q := cosineWeights(scale, 60)
+		q := CosineWeights(scale, 60)
 		for _, r := range []float64{0, 0.05, 0.21, 0.5, 0.8} {
 			sum := 0.0
 			for h, v := range q {

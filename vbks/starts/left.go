@@ -116,6 +116,60 @@ func (w *Drawer) Left(
 	return out, nil
 }
 
+// Repeated is a summand of a solution that is a leaf PER.
+type Repeated struct {
+	Without []float64 // the solution with nothing of it to speak of
+	leaf    int
+}
+
+const without = 1e-9 // of the noise
+
+// Repeats finds them, but for those that know their period.
+func (w *Drawer) Repeats(p *kernelspace.Program, x []float64) (out []Repeated) {
+	p = p.Own()
+	raw, noise := params.Raw(p, x, w.floor)
+	t := params.Tree(p)
+	for i, in := range params.Leaves(p) {
+		part := summand(t, i)
+		if in.Op != kernelspace.OpPER || part.Leaf != i || part == t || in.NumScale != 1 || in.NumPeriod != 1 ||
+			w.calendrical && in.Seasonal() && p.Seasons(w.scales) != nil || p.Params[in.Off+2].Known.How == kernelspace.Fixed {
+			continue
+		}
+		v := slices.Clone(raw)
+		w.shrink(p, part, v, without*noise)
+		params.Settle(p, v)
+		out = append(out, Repeated{params.Free(p, v, noise, w.floor), i})
+	}
+	return out
+}
+
+// Repeat makes starts from a solution in which a summand has one of the periods that were found without it, with the
+// amplitude that they have.
+func (w *Drawer) Repeat(p *kernelspace.Program, x []float64, r Repeated, found []periods.Sinusoid) (out [][]float64) {
+	p = p.Own()
+	raw, noise := params.Raw(p, x, w.floor)
+	in, part := params.Leaves(p)[r.leaf], summand(params.Tree(p), r.leaf)
+	for _, s := range found {
+		if known := &p.Params[in.Off+2].Known; known.How == kernelspace.Bounded && !within(known, s.Period) {
+			continue
+		}
+		// Of a leaf of length ℓ the first harmonic has about 1/ℓ² of the variance, if ℓ is long.
+		shapes := [][2]float64{{1.5, 3}, {6, 36}}
+		if s.Harmonics > 1 {
+			sharp := harmonicLength / float64(s.Harmonics)
+			shapes = [][2]float64{{sharp, 1}, {2 * sharp, 2}}
+		}
+		for _, shape := range shapes {
+			v := slices.Clone(raw)
+			v[in.Off+1], v[in.Off+2] = shape[0], s.Period
+			w.shrink(p, part, v, shape[1]*s.Square)
+			params.Settle(p, v)
+			out = append(out, params.Free(p, v, noise, w.floor))
+		}
+	}
+	return out
+}
+
 // sidebands are the periods with which leaf i, as a factor of what a term has of other leaves PER, makes
 // their first harmonics repeat at a period:
 //

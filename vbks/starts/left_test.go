@@ -9,6 +9,7 @@ import (
 	"example.com/kestrel/internal/must"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/periods"
 	"example.com/kestrel/vbks/starts"
 	"example.com/kestrel/vbks/starts/startstest"
 )
@@ -52,6 +53,82 @@ func TestLeftHasTheMissedPeriod(t *testing.T) {
 	}
 	if s := left(t, w, programs[1], params.Free(programs[1], []float64{1, 3, 1, 0.5}, 0.1, 1e-6), 4, false); len(s) > 0 {
 		t.Errorf("%d starts without PER", len(s))
+	}
+}
+
+// A period that is told becomes that of the summands that are leaves PER, each for itself, with the mean square that it has:
+// the rest of the kernel stays as it was. Factors do without, and what is known is heeded.
+func TestRepeat(t *testing.T) {
+	var x, y []float64
+	for i := range 200 {
+		x, y = append(x, float64(i)/10), append(y, math.Sin(float64(i)))
+	}
+	w := starts.NewDrawer(x, y, 1, starts.Options{Inducing: 32, Floor: 1e-6, Scales: starts.Summarise(x, y, 1), Seed: 1})
+	programs, _ := compiled(t, "PER+MATERN12", "PER*SE+MATERN12", "PER+PER+SE")
+	raw := []float64{0.7, 0.8, 4.1, 0.9, 1.1}
+	sine := []periods.Sinusoid{{Period: 0.62, Square: 0.02, Gain: 20, Harmonics: 1}}
+	repeat := func(p *kernelspace.Program, raw []float64, found []periods.Sinusoid) (out [][]float64) {
+		x := params.Free(p, raw, 0.1, 1e-6)
+		for _, r := range w.Repeats(p, x) {
+			if v, _ := params.Raw(p, r.Without, 1e-6); !slices.ContainsFunc(v, func(v float64) bool { return v < 1e-8 }) {
+				t.Errorf("%s: without a summand %v", p.ID, v)
+			}
+			out = append(out, w.Repeat(p, x, r, found)...)
+		}
+		return out
+	}
+	all := repeat(programs[0], raw, sine)
+	if len(all) != 2 {
+		t.Fatalf("%d starts", len(all))
+	}
+	for _, s := range all {
+		got, noise := params.Raw(programs[0], s, 1e-6)
+		// Its first harmonic: what cos(2πr/p) has of k over a period.
+		of := 0.0
+		for i := range 100 {
+			sin := math.Sin(math.Pi*float64(i)/100) / got[1]
+			of += 2 * got[0] * math.Exp(-2*sin*sin) * math.Cos(2*math.Pi*float64(i)/100) / 100
+		}
+		if math.Abs(got[2]-0.62) > 1e-9 || math.Abs(of/0.02-1) > 0.2 {
+			t.Errorf("%v: the first harmonic has %.4f of .02", got, of)
+		}
+		if math.Abs(got[3]-0.9) > 1e-9 || math.Abs(got[4]-1.1) > 1e-9 || math.Abs(noise-0.1) > 1e-9 {
+			t.Errorf("%v, noise %v: the rest was changed", got, noise)
+		}
+	}
+	comb := []periods.Sinusoid{{Period: 0.62, Square: 0.02, Gain: 20, Harmonics: 10}}
+	for _, s := range repeat(programs[0], raw, comb) {
+		if got, _ := params.Raw(programs[0], s, 1e-6); got[1] > 0.31 {
+			t.Errorf("ten harmonics have a length of %v", got[1])
+		}
+	}
+	if s := repeat(programs[1], []float64{0.7, 0.8, 4.1, 1, 2, 0.9, 1.1}, sine); len(s) > 0 {
+		t.Errorf("%d starts of a product", len(s))
+	}
+	if s := repeat(programs[2], []float64{0.7, 0.8, 4.1, 0.7, 0.8, 3.3, 0.9, 1.1}, sine); len(s) != 4 {
+		t.Errorf("%d starts of two summands", len(s))
+	}
+	for what, c := range map[string]struct {
+		known kernelspace.Known
+		want  int
+	}{
+		"fixed":     {kernelspace.Known{How: kernelspace.Fixed, Value: 4}, 0},
+		"longer":    {kernelspace.Known{How: kernelspace.Bounded, Low: 0, High: 2}, 0},
+		"as it may": {kernelspace.Known{How: kernelspace.Bounded, Low: -1, High: 2}, 2},
+	} {
+		p := know(t, programs[0], map[string]kernelspace.Known{"PER.period": c.known})
+		if s := repeat(p, raw, sine); len(s) != c.want {
+			t.Errorf("%s: %d starts, want %d", what, len(s), c.want)
+		}
+	}
+	// Of a series leaves have the seasons of the calendar, where there are as many.
+	for seasons, want := range map[int]int{0: 4, 1: 4, 2: 0} {
+		scales := starts.Summarise(x, y, 1)
+		scales.Seasons = []float64{7, 300}[:seasons]
+		w = starts.NewDrawer(x, y, 1, starts.Options{Inducing: 32, Floor: 1e-6, Scales: scales, Seed: 1, Calendar: true})
+		if s := repeat(programs[2], []float64{0.7, 0.8, 4.1, 0.7, 0.8, 3.3, 0.9, 1.1}, sine); len(s) != want {
+			t.Errorf("%d starts of two summands where the calendar knows %d, want %d", len(s), seasons, want)
+		}
 	}
 }
 

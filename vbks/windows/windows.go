@@ -17,8 +17,9 @@ type Width struct{ Block, Every int }
 
 // Rows are rows on a device whose only input ascends.
 type Rows struct {
-	Data device.Data
-	Y    []float64 // their targets
+	Data  device.Data
+	X, Y  []float64 // their inputs and targets
+	Scale []float64 // their factors, see device.Scaler; nil: 1
 }
 
 // Evidence computes the log evidence of one kernel, block after block of the rows,
@@ -46,7 +47,9 @@ type Rows struct {
 //	∂/∂k(a,b) = R̄_ab,   ∂/∂σ_n² = Σ tr R̄_bb,   ∂/∂k(Z,b) = L⁻ᵀĀ_b
 //	∂/∂k(Z,Z) = −½ L⁻ᵀ (Σ ĀAᵀ) L⁻¹
 //
-// since it depends on A through products that no rotation of u changes, so that Σ ĀAᵀ is symmetric.
+// since it depends on A through products that no rotation of u changes, so that Σ ĀAᵀ is symmetric. Where f is a sum,
+// summands PER are not in u, but weights of their harmonics are beside it: lines of A that are these functions, see
+// repeating.
 type Evidence struct {
 	lane   device.Lane
 	ks     device.Kernels
@@ -59,6 +62,7 @@ type Evidence struct {
 	params int
 	free   int
 	held   []any
+	apart  apart
 
 	freeVector, theta, gradTheta, gradFree, factor device.Array
 	kzz, l, info                                   device.Array
@@ -76,11 +80,13 @@ type Evidence struct {
 type block struct {
 	points                                   device.Points
 	kss, kzs, a, at, rr, chol, ys, bar, abar device.Array
+	part                                     device.Array // of A the lines of inducing inputs, where others are beside them
 }
 
-// New prepares for one kernel; its arrays are given back by Free.
+// New prepares for one kernel; its arrays are given back by Free. With together summands PER are in u like others.
 func New(
-	lane device.Lane, program *kernelspace.Program, rows Rows, z device.Points, width Width, floor float64, jitter device.Jitter,
+	lane device.Lane, program *kernelspace.Program, rows Rows, z device.Points, width Width, together bool, floor float64,
+	jitter device.Jitter,
 ) (*Evidence, error) {
 	ks, err := lane.NewKernels([]*kernelspace.Program{program})
 	if err != nil {
@@ -89,25 +95,36 @@ func New(
 	e := &Evidence{lane: lane, ks: ks, rows: rows, z: z, m: z.Len(), width: width, floor: floor, jitter: jitter,
 		params: ks.Params(), free: ks.Free(), held: []any{ks}}
 	s, m := min(width.Block, len(rows.Y)), e.m
+	if !together {
+		e.apart.all, e.apart.alone = repeatings(program.Own(), rows.X)
+	}
+	all := e.m + len(e.apart.all)*(2*mostHarmonics+1)
 	type wanted struct {
 		to         *device.Array
 		rows, cols int
 	}
-	all := []wanted{
+	wants := []wanted{
 		{&e.freeVector, 1, e.free}, {&e.theta, 1, e.params}, {&e.gradTheta, 1, e.params}, {&e.gradFree, 1, e.free}, {&e.factor, 1, 1},
 		{&e.kzz, m, m}, {&e.l, m, m}, {&e.info, 1, 1},
-		{&e.kab, s, s}, {&e.gt, s, s}, {&e.d, s, s}, {&e.bt, s, m}, {&e.e, s, 1},
+		{&e.kab, s, s}, {&e.gt, s, s}, {&e.d, s, s}, {&e.bt, s, all}, {&e.e, s, 1},
 		{&e.x, s, s}, {&e.y, s, s}, {&e.inv, s, s}, {&e.turned, s, s},
-		{&e.white, s, m}, {&e.solved, s, 1}, {&e.eps, s, 1}, {&e.r, s, 1}, {&e.w, m, s}, {&e.sw, m, s}, {&e.bbar, m, s},
+		{&e.white, s, all}, {&e.solved, s, 1}, {&e.eps, s, 1}, {&e.r, s, 1}, {&e.w, all, s}, {&e.sw, all, s}, {&e.bbar, all, s},
 		{&e.half, 1, 1}, {&e.square, 1, 1}, {&e.trace, 1, 1}, {&e.eye, s, s},
-		{&e.p, m, m}, {&e.h, m, 1}, {&e.pinv, m, m}, {&e.t, m, m}, {&e.mean, m, 1},
+		{&e.p, all, all}, {&e.h, all, 1}, {&e.pinv, all, all}, {&e.t, m, m}, {&e.mean, all, 1},
 	}
 	for i := range e.blocks {
 		b := &e.blocks[i]
-		all = append(all, wanted{&b.kss, s, s}, wanted{&b.kzs, m, s}, wanted{&b.a, m, s}, wanted{&b.at, s, m}, wanted{&b.rr, s, s},
-			wanted{&b.chol, s, s}, wanted{&b.ys, s, 1}, wanted{&b.bar, s, s}, wanted{&b.abar, m, s})
+		wants = append(wants, wanted{&b.kss, s, s}, wanted{&b.kzs, m, s}, wanted{&b.a, all, s}, wanted{&b.at, s, all}, wanted{&b.rr, s, s},
+			wanted{&b.chol, s, s}, wanted{&b.ys, s, 1}, wanted{&b.bar, s, s}, wanted{&b.abar, all, s})
+		if e.apart.all != nil {
+			wants = append(wants, wanted{&b.part, m, s})
+		}
 	}
-	for _, a := range all {
+	if e.apart.all != nil {
+		wants = append(wants, wanted{&e.apart.theta, 1, e.params}, wanted{&e.apart.cut, m, s})
+		e.apart.buffer = make([]float64, all*s)
+	}
+	for _, a := range wants {
 		if *a.to, err = lane.NewArray(1, a.rows, a.cols); err != nil {
 			e.Free()
 			return nil, err
@@ -119,6 +136,17 @@ func New(
 
 // Free gives the memory back.
 func (e *Evidence) Free() { e.lane.Free(e.held...) }
+
+// rank is how many numbers stand for f beside windows: u and the weights of what repeats.
+func (e *Evidence) rank() int { return e.m + e.apart.size() }
+
+// seen is θ as u has it: without what repeats.
+func (e *Evidence) seen() device.Array {
+	if e.apart.all != nil {
+		return e.apart.theta
+	}
+	return e.theta
+}
 
 // only is the batch of one kernel.
 var only = []int{0}
@@ -144,11 +172,20 @@ func (e *Evidence) valued(free []float64, factor float64, stop func() error, bel
 		return 0, false, err
 	}
 	e.noise = theta[e.params-1]
+	if e.apart.all != nil {
+		e.apart.set(theta)
+		ln.Write(e.apart.theta, 0, theta)
+	}
 	ln.Fill(only, e.info, 0)
-	ln.Kernel(only, e.ks, e.theta, e.z, e.z, e.kzz)
+	ln.Kernel(only, e.ks, e.seen(), e.z, e.z, e.kzz)
 	ln.Copy(only, e.l, e.kzz)
+	if e.apart.alone { // u is of nothing
+		ln.AddDiagonal(only, e.l, 1)
+	}
 	ln.AddJitter(only, e.l, e.jitter, e.factor)
 	ln.Cholesky(only, e.l, e.info)
+	e.p.Reshape(e.rank(), e.rank())
+	e.h.Reshape(e.rank(), 1)
 	ln.Fill(only, e.p, 0)
 	ln.Fill(only, e.h, 0)
 	sum := 0.0
@@ -200,7 +237,8 @@ func (e *Evidence) valued(free []float64, factor float64, stop func() error, bel
 	return value, failed[0] == 0 && !math.IsNaN(value) && !math.IsInf(value, 0), nil
 }
 
-// Belief returns what the rows say of v = L⁻¹u, N(P⁻¹h, P⁻¹) with its prior, at a free vector: h and P, row by row.
+// Belief returns what the rows say of v = L⁻¹u, N(P⁻¹h, P⁻¹) with its prior, at a free vector: h and P, row by row. All
+// summands must be together in u.
 func (e *Evidence) Belief(free []float64, factor float64, stop func() error) (h, p []float64, ok bool, err error) {
 	if _, ok, err = e.valued(free, factor, stop, func() error {
 		h, p = make([]float64, e.m), make([]float64, e.m*e.m)
@@ -218,6 +256,38 @@ func (e *Evidence) Belief(free []float64, factor float64, stop func() error) (h,
 		return nil, nil, false, err
 	}
 	return h, p, true, nil
+}
+
+// Weighed returns α of log p̃ = const − ½yᵀα, which is linear in the targets y, at a free vector: what the kernel leaves
+// of them, as (k(X,X) + σ_n²I)⁻¹y would be.
+func (e *Evidence) Weighed(free []float64, factor float64, stop func() error) (alpha []float64, ok bool, err error) {
+	if _, ok, err = e.valued(free, factor, stop, nil); err != nil || !ok {
+		return nil, false, err
+	}
+	ln := e.lane
+	ln.Solve(only, true, e.p, e.mean)
+	alpha = make([]float64, len(e.rows.Y))
+	some := make([]float64, e.width.Block)
+	err = e.each(stop, func(b, behind *block, times float64) error {
+		s := b.points.Len()
+		ln.Gemm(only, false, false, -1, e.bt, e.mean, 1, e.e)
+		ln.Solve(only, false, e.d, e.e)
+		ln.Solve(only, true, e.d, e.e)
+		if err := ln.Read(e.e, 0, some[:s]); err != nil {
+			return err
+		}
+		floats.AddScaled(alpha[b.points.From:b.points.To], times, some[:s])
+		if behind == nil {
+			return nil
+		}
+		ln.Gemm(only, false, false, 1, e.gt, e.e, 0, e.r)
+		if err := ln.Read(e.r, 0, some[:behind.points.Len()]); err != nil {
+			return err
+		}
+		floats.AddScaled(alpha[behind.points.From:behind.points.To], -times, some[:behind.points.Len()])
+		return nil
+	})
+	return alpha, err == nil && !floats.HasNaN(alpha), err
 }
 
 // gradient is the second half of At.
@@ -260,10 +330,12 @@ func (e *Evidence) gradient(value float64, grad []float64, stop func() error) (f
 			ln.Gemm(only, false, true, -1, b.a, e.x, 1, behind.abar)
 			ln.Gemm(only, false, false, -2, behind.a, e.inv, 1, behind.abar)
 			ln.KernelGrad(only, e.ks, e.theta, behind.points, b.points, e.kab, e.x, e.gradTheta)
-			e.collect(behind)
+			if err := e.collect(behind); err != nil {
+				return err
+			}
 		}
 		if every > 1 || b.points.To == len(e.rows.Y) {
-			e.collect(b)
+			return e.collect(b)
 		}
 		return nil
 	})
@@ -271,10 +343,11 @@ func (e *Evidence) gradient(value float64, grad []float64, stop func() error) (f
 		return 0, false, err
 	}
 	ln.SolveBoth(only, e.l, e.t)
+	e.pinv.Reshape(e.m, e.m)
 	ln.Fill(only, e.pinv, 0)
 	ln.AddScaled(only, e.pinv, -0.5, e.t)
 	ln.JitterGrad(only, e.pinv, e.jitter, e.factor)
-	ln.KernelGrad(only, e.ks, e.theta, e.z, e.z, e.kzz, e.pinv, e.gradTheta)
+	ln.KernelGrad(only, e.ks, e.seen(), e.z, e.z, e.kzz, e.pinv, e.gradTheta)
 	byTheta, trace := make([]float64, e.params), make([]float64, 1)
 	if err := ln.Read(e.gradTheta, 0, byTheta); err != nil {
 		return 0, false, err
@@ -283,6 +356,9 @@ func (e *Evidence) gradient(value float64, grad []float64, stop func() error) (f
 		return 0, false, err
 	}
 	byTheta[e.params-1] += trace[0]
+	for _, r := range e.apart.all {
+		floats.Add(byTheta[r.off:r.off+len(r.grad)], r.grad[:])
+	}
 	ln.Write(e.gradTheta, 0, byTheta)
 	ln.Collect(only, e.ks, e.floor, e.theta, e.gradTheta, e.gradFree)
 	if err := ln.Read(e.gradFree, 0, grad); err != nil {
@@ -292,12 +368,19 @@ func (e *Evidence) gradient(value float64, grad []float64, stop func() error) (f
 }
 
 // collect adds what a block's R̄ and Ā, which nothing is added to any more, give.
-func (e *Evidence) collect(b *block) {
+func (e *Evidence) collect(b *block) error {
 	ln, s := e.lane, b.points.Len()
-	ln.Gemm(only, false, true, 1, b.abar, b.a, 1, e.t)
-	ln.Solve(only, true, e.l, b.abar)
+	abar, a := b.abar, b.a
+	if e.apart.all != nil {
+		if err := e.collectRepeating(b); err != nil {
+			return err
+		}
+		abar, a = e.apart.cut, b.part
+	}
+	ln.Gemm(only, false, true, 1, abar, a, 1, e.t)
+	ln.Solve(only, true, e.l, abar)
 	ln.KernelGrad(only, e.ks, e.theta, b.points, b.points, b.kss, b.bar, e.gradTheta)
-	ln.KernelGrad(only, e.ks, e.theta, e.z, b.points, b.kzs, b.abar, e.gradTheta)
+	ln.KernelGrad(only, e.ks, e.seen(), e.z, b.points, b.kzs, abar, e.gradTheta)
 	if e.squares != s {
 		e.eye.Reshape(s, s)
 		ln.Fill(only, e.eye, 0)
@@ -305,16 +388,25 @@ func (e *Evidence) collect(b *block) {
 		e.squares = s
 	}
 	ln.Dot(only, e.eye, b.bar, e.trace)
+	return nil
 }
 
 // take computes k(b,b), k(Z,b), A and R of rows; R̄ and Ā are 0.
-func (e *Evidence) take(b *block, x device.Points) {
+func (e *Evidence) take(b *block, x device.Points) error {
 	ln := e.lane
 	b.points = x
 	ln.Kernel(only, e.ks, e.theta, x, x, b.kss)
-	ln.Kernel(only, e.ks, e.theta, e.z, x, b.kzs)
-	ln.Copy(only, b.a, b.kzs)
-	ln.Solve(only, false, e.l, b.a)
+	ln.Kernel(only, e.ks, e.seen(), e.z, x, b.kzs)
+	if e.apart.all != nil {
+		ln.Copy(only, b.part, b.kzs)
+		ln.Solve(only, false, e.l, b.part)
+		if err := e.extend(b); err != nil {
+			return err
+		}
+	} else {
+		ln.Copy(only, b.a, b.kzs)
+		ln.Solve(only, false, e.l, b.a)
+	}
 	ln.Transpose(only, b.at, b.a)
 	ln.Copy(only, b.rr, b.kss)
 	ln.Syrk(only, -1, b.at, 1, b.rr)
@@ -322,9 +414,10 @@ func (e *Evidence) take(b *block, x device.Points) {
 	b.ys.Reshape(x.Len(), 1)
 	ln.Write(b.ys, 0, e.rows.Y[x.From:x.To])
 	b.bar.Reshape(x.Len(), x.Len())
-	b.abar.Reshape(e.m, x.Len())
+	b.abar.Reshape(e.rank(), x.Len())
 	ln.Fill(only, b.bar, 0)
 	ln.Fill(only, b.abar, 0)
+	return nil
 }
 
 // condition computes, of a block given the one behind it, if any, Gᵀ, Bᵀ, e and the factor of D; k(b',b) stays in kab.
@@ -366,9 +459,13 @@ func (e *Evidence) each(stop func() error, do func(b, behind *block, times float
 		case from == 0:
 			before = nil
 		case every > 1:
-			e.take(behind, rows(from-size))
+			if err := e.take(behind, rows(from-size)); err != nil {
+				return err
+			}
 		}
-		e.take(b, rows(from))
+		if err := e.take(b, rows(from)); err != nil {
+			return err
+		}
 		e.condition(b, before)
 		if err := do(b, before, float64(every)); err != nil {
 			return err
