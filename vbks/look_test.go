@@ -452,8 +452,9 @@ func jumping(n int, height, noise float64) Training {
 	return d
 }
 
-// What repeats with a jump, if perhaps not for ever, is not in windows that are shorter than its period: with few inducing inputs beside them their
-// evidence is below what a bound with more says, and it is computed with more then. It is never below a bound.
+// What repeats with a jump, if perhaps not for ever, is not in windows that are shorter than its period: with few inducing
+// inputs beside them their evidence is below what a bound with more says, and it is computed with more then. It is never
+// below a bound.
 func TestWindowsAreNotBelowABound(t *testing.T) {
 	t.Parallel()
 	d := jumping(900, .4, .1)

@@ -203,8 +203,12 @@ func (u *unit) lookAgainst(ctx context.Context, by *windowObjective) error {
 	if u.order.Near == nil {
 		steps = windowFew
 	}
-	for i := range u.drawer.Repeats(program, at.X) {
-		r := u.drawer.Repeats(program, at.X)[i]
+	for i := 0; ; i++ {
+		all := u.drawer.Repeats(program, at.X)
+		if i >= len(all) {
+			return nil
+		}
+		r := all[i]
 		alpha, ok, err := by.of.Weighed(r.Without, by.factor, u.stop)
 		if err != nil {
 			return err
@@ -230,7 +234,6 @@ func (u *unit) lookAgainst(ctx context.Context, by *windowObjective) error {
 			*at = solution{X: a.x, Value: a.value, Gain: a.further()}
 		}
 	}
-	return nil
 }
 
 // sharpen takes a point uphill by Newton's steps, with the curvature of another objective that is about alike; done is

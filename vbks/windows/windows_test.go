@@ -48,7 +48,8 @@ func evidence(
 	inducing, err := dev.NewData(z, nil, 1)
 	must.OK(t, err)
 	p = kernelspacetest.Program(t, expr, kernelspace.Options{Dim: 1})
-	e, err = windows.New(dev.Lane(0), p, windows.Rows{Data: rows, X: x, Y: y}, device.All(inducing), width, false, 1e-6, device.Jitter{Relative: 1e-9})
+	e, err = windows.New(dev.Lane(0), p, windows.Rows{Data: rows, X: x, Y: y}, device.All(inducing), width, false, 1e-6,
+		device.Jitter{Relative: 1e-9})
 	must.OK(t, err)
 	t.Cleanup(e.Free)
 	return e, p, x, y, z
@@ -122,7 +123,9 @@ var kernels = []string{"RW", "MATERN12+SE", "PER*SE+LIN+CONST", "IRW+PER", "RQ*M
 
 // beside is what stands beside windows, by the definition: the covariance of u and of the weights of what repeats, and theirs
 // with f at rows. Where summands PER are is told by hand.
-func beside(p *kernelspace.Program, expr string, free, z []float64, relative float64) (prior *mat.SymDense, with func(x []float64) *mat.Dense) {
+func beside(
+	p *kernelspace.Program, expr string, free, z []float64, relative float64,
+) (prior *mat.SymDense, with func(x []float64) *mat.Dense) {
 	const harmonics = 30
 	raw := make([]float64, len(p.Params))
 	for i := range raw {
