@@ -97,6 +97,7 @@ func New(
 	s, m := min(width.Block, len(rows.Y)), e.m
 	if !together {
 		e.apart.all, e.apart.alone = repeatings(program.Own(), rows.X)
+		e.apart.alone = e.apart.alone && program == program.Own() // not beside a line
 	}
 	all := e.m + len(e.apart.all)*(2*mostHarmonics+1)
 	type wanted struct {

@@ -14,6 +14,7 @@ import (
 	"example.com/kestrel/internal/must"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/kernelspace/kernelspacetest"
+	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/windows"
 )
 
@@ -226,6 +227,32 @@ func TestIsTheLogEvidence(t *testing.T) {
 	free[len(free)-1] = -40
 	if got, want := value(t, e, free, nil), normal(t, symmetric(covariance(p, free, x, x), 1e-6), y); math.Abs(got-want) > 1e-2 {
 		t.Errorf("a walk without noise: %.6f, the log evidence is %.6f", got, want)
+	}
+}
+
+// A line beside summands PER is in u.
+func TestBesideALine(t *testing.T) {
+	const n = 60
+	x, y := table(n)
+	dev := cpu.New(cpu.Options{Lanes: 1})
+	rows, err := dev.NewData(x, y, 1)
+	must.OK(t, err)
+	line := &kernelspace.Line{Columns: []int{0}, Slopes: []float64{2}, Constant: 1}
+	p := kernelspacetest.Program(t, "PER", kernelspace.Options{Dim: 1, Line: line})
+	e, err := windows.New(dev.Lane(0), p, windows.Rows{Data: rows, X: x, Y: y}, device.All(rows), windows.Width{Block: 9}, false, 1e-6,
+		device.Jitter{Relative: 1e-9})
+	must.OK(t, err)
+	defer e.Free()
+	free := start(p)
+	raw, noise := params.Raw(p, free, 1e-6)
+	k := mat.NewDense(n, n, nil)
+	for i := range n {
+		for j := range n {
+			k.Set(i, j, p.Eval(raw, x[i:i+1], x[j:j+1], i == j))
+		}
+	}
+	if got, want := value(t, e, free, nil), normal(t, symmetric(k, noise), y); math.Abs(got-want) > 1e-3 {
+		t.Errorf("%.9f, the log evidence is %.9f", got, want)
 	}
 }
 
