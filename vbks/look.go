@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"example.com/kestrel/vbks/starts"
 )
 
 const (
@@ -44,8 +46,10 @@ const (
 	// Newton's, by the curvature of one block for each of these.
 	curvedTimes = 4
 	newtonSteps = 4
-	// So many periods of what a solution leaves are tried.
-	mostStanding = 3
+	// So many periods of what a solution leaves are tried, and so many more kernels on all rows for one that stands in what the
+	// best one leaves.
+	mostStanding  = 3
+	mostRepeating = 2
 )
 
 // windowLevels are the rows on which log evidence by windows is climbed before all are.
@@ -69,6 +73,7 @@ func windowMost(rows, n int) (least, most int) {
 type windowAscent struct {
 	At   solution // on the rows of the order, with log p(θ)
 	Wide float64  // its value by wider windows, where these were asked for
+	Left float64  // nats that a period gains which stands in what it leaves of all rows; 0: none does
 }
 
 // Windows is a kernel's log evidence by windows of neighbours beside inducing inputs, see package windows, at the
@@ -203,6 +208,18 @@ func (r *round) compare(ctx context.Context) error {
 		}
 		left, o.Again = left[:n], true
 	}
+	if more := r.repeatMore(left[0]); len(more) > 0 {
+		if err := r.lookOn(ctx, o, more); err != nil {
+			return err
+		}
+		for _, k := range more {
+			if at := &r.outcomes[k].Windowed.At; at.X != nil {
+				r.nearby[k] = &nearby{Windows{math.NaN(), 0, math.Max(0, at.Gain), r.n}, at.X, 0, r.n, m}
+				left = append(left, k)
+			}
+		}
+		slices.SortStableFunc(left, func(a, b int) int { return cmp.Compare(worth(b), worth(a)) })
+	}
 	wide := left[:min(mostWide, len(left))]
 	o.Wide = true
 	if err := r.each(ctx, o, r.tasks(wide)); err != nil {
@@ -248,6 +265,30 @@ func (r *round) compare(ctx context.Context) error {
 	}
 	r.bounded()
 	return nil
+}
+
+// repeatMore are kernels that all rows have not been asked about and that have more summands which repeat than the best
+// one, where a period stands in what that leaves: the foremost of those that few rows have not told off, at what these say.
+func (r *round) repeatMore(best int) (more []int) {
+	if r.outcomes[best].Windowed.Left == 0 {
+		return nil
+	}
+	repeats := func(k int) int {
+		return len(starts.Repeating(r.kernels[k].program, r.first, r.settings.Priors == seriesPriors))
+	}
+	for k, n := range r.nearby {
+		if n.Rows < r.n && n.behind < windowNats && slices.Contains(r.live, k) && repeats(k) > repeats(best) {
+			more = append(more, k)
+		}
+	}
+	slices.SortFunc(more, func(a, b int) int {
+		return cmp.Or(cmp.Compare(r.nearby[a].behind, r.nearby[b].behind), cmp.Compare(a, b))
+	})
+	more = more[:min(mostRepeating, len(more))]
+	for _, k := range more {
+		r.outcomes[k].Windowed.At = solution{X: r.nearby[k].x}
+	}
+	return more
 }
 
 // bounded raises log evidence by windows to local ELBOs that are above it, and finds the gaps to the best.

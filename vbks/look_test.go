@@ -204,6 +204,39 @@ func TestWindowsFindAWave(t *testing.T) {
 	}
 }
 
+// Where a period stands in what the best kernel leaves of all rows, the foremost that have a summand more which repeats are asked
+// about all rows, too, unless few have told them off; where none stands nobody is.
+func TestWindowsAskWhoRepeats(t *testing.T) {
+	t.Parallel()
+	tr := trainerOn(t, 1, nil, wandering(60), lookingSettings("collapsed"),
+		"MATERN12", "PER+SE", "MATERN12+PER", "PER*SE+SE", "PER+PER", "PER+LIN")
+	place := map[string]int{}
+	r := &round{Trainer: tr, n: 1000, outcomes: make([]outcome, len(tr.kernels)), nearby: map[int]*nearby{}}
+	for i, k := range tr.kernels {
+		place[k.id] = i
+		r.live = append(r.live, i)
+		r.nearby[i] = &nearby{Windows: Windows{Rows: 300}, x: []float64{float64(i)}, behind: 5}
+	}
+	r.nearby[place["MATERN12"]] = &nearby{Windows: Windows{Rows: 1000}}
+	r.nearby[place["PER+SE"]].behind = windowNats + 1
+	r.nearby[place["PER+PER"]].behind = 4
+	if more := r.repeatMore(place["MATERN12"]); more != nil {
+		t.Errorf("%v where nothing stands out", more)
+	}
+	for best, want := range map[string][]string{"MATERN12": {"PER+PER", "PER+MATERN12"}, "PER+LIN": {"PER+PER"}} {
+		r.outcomes[place[best]].Windowed.Left = 17
+		var got []string
+		for _, k := range r.repeatMore(place[best]) {
+			if got = append(got, tr.kernels[k].id); !slices.Equal(r.outcomes[k].Windowed.At.X, r.nearby[k].x) {
+				t.Errorf("%s begins at %v", tr.kernels[k].id, r.outcomes[k].Windowed.At.X)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("beside %s %q, want %q", best, got, want)
+		}
+	}
+}
+
 // Runs with windows are the same bit for bit whatever the lanes and batches, and when they are taken up from a
 // checkpoint after any evaluation.
 func TestWindowsAreReproducible(t *testing.T) {

@@ -112,10 +112,30 @@ func (u *unit) lookAt(ctx context.Context) error {
 		return err
 	}
 	err = u.lookUphill(ctx, by, z, width)
-	if err == nil && len(u.tasks[0].Gifts) == 0 && at.X != nil {
-		err = u.lookAgainst(ctx, by)
+	if err != nil || len(u.tasks[0].Gifts) > 0 || at.X == nil {
+		return err
+	}
+	if err := u.lookAgainst(ctx, by); err != nil || u.order.Near != nil {
+		return err
+	}
+	standing, err := u.standing(by, at.X, 1)
+	if f.Windowed.Left = 0; len(standing) > 0 {
+		f.Windowed.Left = standing[0].Gain
 	}
 	return err
+}
+
+// standing are periods of what a kernel leaves at a free vector.
+func (u *unit) standing(by *windowObjective, x []float64, most int) ([]periods.Sinusoid, error) {
+	alpha, ok, err := by.of.Weighed(x, by.factor, u.stop)
+	if err != nil || !ok {
+		return nil, err
+	}
+	rows := u.order.windowed.rows
+	for i, a := range rows.Scale {
+		alpha[i] *= a
+	}
+	return periods.Standing(rows.X, alpha, most), nil
 }
 
 // lookUphill climbs the log evidence by windows from what is known of the only kernel of a unit.
@@ -198,7 +218,7 @@ func (u *unit) lookUphill(ctx context.Context, by *windowObjective, z device.Poi
 // lookAgainst tries for summands that repeat the periods of what a solution leaves without them: a rough function hides
 // them in the rows themselves, and on few rows they may be worth nothing.
 func (u *unit) lookAgainst(ctx context.Context, by *windowObjective) error {
-	at, rows, program := &u.outcomes[0].Windowed.At, u.order.windowed.rows, u.model(0).program
+	at, program := &u.outcomes[0].Windowed.At, u.model(0).program
 	steps := windowSteps
 	if u.order.Near == nil {
 		steps = windowFew
@@ -208,18 +228,11 @@ func (u *unit) lookAgainst(ctx context.Context, by *windowObjective) error {
 		if i >= len(all) {
 			return nil
 		}
-		r := all[i]
-		alpha, ok, err := by.of.Weighed(r.Without, by.factor, u.stop)
+		found, err := u.standing(by, all[i].Without, mostStanding)
 		if err != nil {
 			return err
 		}
-		if !ok {
-			continue
-		}
-		for i, a := range rows.Scale {
-			alpha[i] *= a
-		}
-		tried, err := u.trials(u.drawer.Repeat(program, at.X, r, periods.Standing(rows.X, alpha, mostStanding)), by)
+		tried, err := u.trials(u.drawer.Repeat(program, at.X, all[i], found), by)
 		if err != nil {
 			return err
 		}

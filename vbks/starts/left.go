@@ -124,19 +124,29 @@ type Repeated struct {
 
 const without = 1e-9 // of the noise
 
-// Repeats finds them, but for those that know their period.
-func (w *Drawer) Repeats(p *kernelspace.Program, x []float64) (out []Repeated) {
+// Repeating are the summands of a kernel that are leaves PER, but for those that know their period.
+func Repeating(p *kernelspace.Program, scales kernelspace.Scales, calendar bool) (leaves []int) {
 	p = p.Own()
-	raw, noise := params.Raw(p, x, w.floor)
 	t := params.Tree(p)
 	for i, in := range params.Leaves(p) {
 		part := summand(t, i)
-		if in.Op != kernelspace.OpPER || part.Leaf != i || part == t || in.NumScale != 1 || in.NumPeriod != 1 ||
-			w.calendrical && in.Seasonal() && p.Seasons(w.scales) != nil || p.Params[in.Off+2].Known.How == kernelspace.Fixed {
-			continue
+		if in.Op == kernelspace.OpPER && part.Leaf == i && part != t && in.NumScale == 1 && in.NumPeriod == 1 &&
+			!(calendar && in.Seasonal() && p.Seasons(scales) != nil) && p.Params[in.Off+2].Known.How != kernelspace.Fixed {
+			leaves = append(leaves, i)
 		}
+	}
+	return leaves
+}
+
+// Repeats are these of a solution.
+func (w *Drawer) Repeats(p *kernelspace.Program, x []float64) (out []Repeated) {
+	leaves := Repeating(p, w.scales, w.calendrical)
+	p = p.Own()
+	raw, noise := params.Raw(p, x, w.floor)
+	t := params.Tree(p)
+	for _, i := range leaves {
 		v := slices.Clone(raw)
-		w.shrink(p, part, v, without*noise)
+		w.shrink(p, summand(t, i), v, without*noise)
 		params.Settle(p, v)
 		out = append(out, Repeated{params.Free(p, v, noise, w.floor), i})
 	}
