@@ -92,52 +92,49 @@ func (r *repeating) set(theta []float64) {
 	theta[r.off] = 0
 }
 
-// rows writes what stands for so many rows: a line for each weight.
-func (r *repeating) rows(x, scale, to []float64) {
-	n := len(x)
+// each calls do with cos and sin of hω(x − middle) for all rows i and harmonics h, times the rows' factors.
+func (r *repeating) each(x, scale []float64, do func(i, h int, cos, sin, phase float64)) {
 	for i, v := range x {
-		a := 1.0
+		phase := r.omega * (v - r.middle)
+		sin, cos := math.Sincos(phase)
+		c, s := 1.0, 0.0
 		if scale != nil {
-			a = scale[i]
+			c = scale[i]
 		}
-		sin, cos := math.Sincos(r.omega * (v - r.middle))
-		s, c := 0.0, 1.0
-		for h, amp := range r.amps {
-			if h == 0 {
-				to[i] = a * amp
-			} else {
-				to[(2*h-1)*n+i], to[2*h*n+i] = a*amp*c, a*amp*s
-			}
+		for h := range r.amps {
+			do(i, h, c, s, phase)
 			c, s = c*cos-s*sin, s*cos+c*sin
 		}
 	}
 }
 
+// rows writes what stands for so many rows: a line for each weight.
+func (r *repeating) rows(x, scale, to []float64) {
+	n := len(x)
+	r.each(x, scale, func(i, h int, cos, sin, _ float64) {
+		if h == 0 {
+			to[i] = r.amps[0] * cos
+			return
+		}
+		to[(2*h-1)*n+i], to[2*h*n+i] = r.amps[h]*cos, r.amps[h]*sin
+	})
+}
+
 // collect adds to the gradient by log σ², log ℓ and log p what bar, of the shape of rows, gives.
 func (r *repeating) collect(x, scale, bar []float64) {
 	n := len(x)
-	for i, v := range x {
-		a := 1.0
-		if scale != nil {
-			a = scale[i]
+	r.each(x, scale, func(i, h int, cos, sin, phase float64) {
+		if h == 0 {
+			r.grad[0] += bar[i] * cos * r.amps[0] / 2
+			r.grad[1] += bar[i] * cos * r.slopes[0]
+			return
 		}
-		phase := r.omega * (v - r.middle)
-		sin, cos := math.Sincos(phase)
-		s, c := 0.0, 1.0
-		for h, amp := range r.amps {
-			if h == 0 {
-				r.grad[0] += a * bar[i] * amp / 2
-				r.grad[1] += a * bar[i] * r.slopes[0]
-			} else {
-				bc, bs := a*bar[(2*h-1)*n+i], a*bar[2*h*n+i]
-				along := bc*c + bs*s
-				r.grad[0] += along * amp / 2
-				r.grad[1] += along * r.slopes[h]
-				r.grad[2] += amp * float64(h) * phase * (bc*s - bs*c)
-			}
-			c, s = c*cos-s*sin, s*cos+c*sin
-		}
-	}
+		byCos, bySin := bar[(2*h-1)*n+i], bar[2*h*n+i]
+		along := byCos*cos + bySin*sin
+		r.grad[0] += along * r.amps[h] / 2
+		r.grad[1] += along * r.slopes[h]
+		r.grad[2] += r.amps[h] * float64(h) * phase * (byCos*sin - bySin*cos)
+	})
 }
 
 // apart is the part of an Evidence that has to do with what repeats.
