@@ -256,6 +256,42 @@ func TestBesideALine(t *testing.T) {
 	}
 }
 
+// Rows that count for more or less have the process times their factors, what repeats with it: where that is all of the
+// kernel, blocks of any size are enough.
+func TestRowsOfDifferentWeight(t *testing.T) {
+	const n = 60
+	x, y := table(n)
+	scale := make([]float64, n)
+	for i := range scale {
+		scale[i] = 0.5 + math.Mod(0.37*float64(i), 1)
+	}
+	dev := cpu.New(cpu.Options{Lanes: 1})
+	rows, err := device.NewScaled(dev, x, y, scale, 1)
+	must.OK(t, err)
+	z, err := dev.NewData(x[:5], nil, 1)
+	must.OK(t, err)
+	p := kernelspacetest.Program(t, "PER+PER", kernelspace.Options{Dim: 1})
+	e, err := windows.New(dev.Lane(0), p, windows.Rows{Data: rows, X: x, Y: y, Scale: scale}, device.All(z), windows.Width{Block: 7},
+		false, 1e-6, device.Jitter{Relative: 1e-9})
+	must.OK(t, err)
+	defer e.Free()
+	at := func(free []float64) float64 {
+		k := covariance(p, free, x, x)
+		k.Apply(func(i, j int, v float64) float64 { return v * scale[i] * scale[j] }, k)
+		return normal(t, symmetric(k, 1e-6+math.Exp(free[len(free)-1])), y)
+	}
+	free := start(p)
+	grad := make([]float64, len(free))
+	if got, want := value(t, e, free, grad), at(free); math.Abs(got-want) > 1e-5 {
+		t.Errorf("%.9f, the log evidence is %.9f", got, want)
+	}
+	for i, want := range fd.Gradient(nil, at, free, &fd.Settings{Formula: fd.Central, Step: 1e-5}) {
+		if math.Abs(grad[i]-want) > 1e-4*(1+math.Abs(want)) {
+			t.Errorf("entry %d of the gradient is %.9f, by differences %.9f", i, grad[i], want)
+		}
+	}
+}
+
 // It is what its definition says, by dense matrices: each block given u and the rows behind it, u integrated out.
 func TestIsWhatItsDefinitionSays(t *testing.T) {
 	const n, inducing, block = 50, 6, 8
