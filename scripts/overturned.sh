@@ -63,6 +63,7 @@ table sawtooth 200000 'y = (t % 1500)/1500 + .1*n()'
 table heavy-tails 100000 'y = sin(t/300) + .2*n()/sqrt(u() + .02)'
 table line 1000000 'y = t/400000 + .5*n()'
 table bursts 300000 'b = u() < .001 ? 2 : .99*b; y = b + .1*sin(t/500) + .1*n()'
+table wave 30000 'a = .998*a + .1*n(); y = a + 1.1*sin(6.2832*t/700) + .3*n()'
 if [ -n "${KESTREL_DATA:-}" ]; then
 	for seed in ${SEEDS:-1 2}; do
 		[ "$wanted" = "  " ] || [[ $wanted == *" swissgrid-small "* ]] || continue
