@@ -1,6 +1,10 @@
 package params
 
-import "example.com/kestrel/kernelspace"
+import (
+	"slices"
+
+	"example.com/kestrel/kernelspace"
+)
 
 // Term is a node of a program's tree, rebuilt from its postfix instructions.
 type Term struct {
@@ -43,6 +47,27 @@ func Leaves(p *kernelspace.Program) []*kernelspace.Instr {
 		}
 	}
 	return out
+}
+
+// Repeating returns the summands of a program that are leaves PER with one length and one period, by their places among
+// its leaves, and whether there are no others.
+func Repeating(p *kernelspace.Program) (leaves []int, alone bool) {
+	terms := []*Term{Tree(p)}
+	alone = true
+	for len(terms) > 0 {
+		t := terms[0]
+		terms = terms[1:]
+		switch {
+		case t.Leaf < 0 && t.In.Op == kernelspace.OpAdd:
+			terms = append(terms, t.Args...)
+		case t.In.Op == kernelspace.OpPER && t.In.NumScale == 1 && t.In.NumPeriod == 1:
+			leaves = append(leaves, t.Leaf)
+		default:
+			alone = false
+		}
+	}
+	slices.Sort(leaves)
+	return leaves, alone
 }
 
 // Summands are what of a sum or change point an amplitude scales, each for itself; nil

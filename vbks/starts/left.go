@@ -124,14 +124,14 @@ type Repeated struct {
 
 const without = 1e-9 // of the noise
 
-// Repeating are the summands of a kernel that are leaves PER, but for those that know their period.
+// Repeating are the summands of a kernel that are leaves PER beside others, but for those that know their period.
 func Repeating(p *kernelspace.Program, scales kernelspace.Scales, calendar bool) (leaves []int) {
 	p = p.Own()
-	t := params.Tree(p)
-	for i, in := range params.Leaves(p) {
-		part := summand(t, i)
-		if in.Op == kernelspace.OpPER && part.Leaf == i && part != t && in.NumScale == 1 && in.NumPeriod == 1 &&
-			!(calendar && in.Seasonal() && p.Seasons(scales) != nil) && p.Params[in.Off+2].Known.How != kernelspace.Fixed {
+	all, _ := params.Repeating(p)
+	for _, i := range all {
+		in := params.Leaves(p)[i]
+		known := calendar && in.Seasonal() && p.Seasons(scales) != nil || p.Params[in.Off+2].Known.How == kernelspace.Fixed
+		if !known && len(params.Leaves(p)) > 1 {
 			leaves = append(leaves, i)
 		}
 	}

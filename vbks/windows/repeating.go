@@ -4,8 +4,6 @@ import (
 	"math"
 
 	"example.com/kestrel/device"
-	"example.com/kestrel/kernelspace"
-	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/periods"
 )
 
@@ -32,25 +30,6 @@ type repeating struct {
 	amps   []float64 // σ√q_h, h = 0, 1, …
 	slopes []float64 // of these by log ℓ
 	grad   [3]float64
-}
-
-// repeatings are the summands PER of a kernel of one input, and whether they are all of it.
-func repeatings(program *kernelspace.Program, x []float64) (out []*repeating, all bool) {
-	terms := []*params.Term{params.Tree(program)}
-	all = true
-	for len(terms) > 0 {
-		t := terms[0]
-		terms = terms[1:]
-		switch {
-		case t.Leaf < 0 && t.In.Op == kernelspace.OpAdd:
-			terms = append(terms, t.Args...)
-		case t.In.Op == kernelspace.OpPER && t.In.NumScale == 1 && t.In.NumPeriod == 1:
-			out = append(out, &repeating{off: t.In.Off, middle: (x[0] + x[len(x)-1]) / 2})
-		default:
-			all = false
-		}
-	}
-	return out, all
 }
 
 // size is how many weights stand for the function.

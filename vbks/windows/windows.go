@@ -9,6 +9,7 @@ import (
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
 )
 
 // Width says how far rows see their neighbours: a block of Block rows is conditioned on the block before it. One of Every
@@ -96,8 +97,12 @@ func New(
 		params: ks.Params(), free: ks.Free(), held: []any{ks}}
 	s, m := min(width.Block, len(rows.Y)), e.m
 	if !together {
-		e.apart.all, e.apart.alone = repeatings(program.Own(), rows.X)
-		e.apart.alone = e.apart.alone && program == program.Own() // not beside a line
+		own := program.Own()
+		leaves, alone := params.Repeating(own)
+		e.apart.alone = alone && program == own // not beside a line
+		for _, leaf := range leaves {
+			e.apart.all = append(e.apart.all, &repeating{off: params.Leaves(own)[leaf].Off, middle: (rows.X[0] + rows.X[len(rows.X)-1]) / 2})
+		}
 	}
 	all := e.m + len(e.apart.all)*(2*mostHarmonics+1)
 	type wanted struct {
