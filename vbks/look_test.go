@@ -70,7 +70,7 @@ func TestWindowsTellRoughFunctions(t *testing.T) {
 			if err != nil || !ok {
 				t.Fatal(ok, err)
 			}
-			best, err := of.Climb(t.Context(), k.nearby.x)
+			_, best, err := of.Climb(t.Context(), k.nearby.x)
 			if err != nil {
 				t.Fatal(err)
 			}

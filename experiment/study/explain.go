@@ -54,7 +54,7 @@ func (j *judge) climbed(ctx context.Context, id string, drawn bool) (float64, er
 	}
 	best := math.NaN()
 	for _, start := range slices.DeleteFunc(from, hasNaN) {
-		nats, err := k.Climb(ctx, start)
+		_, nats, err := k.Climb(ctx, start)
 		if err != nil {
 			return 0, err
 		}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/inside"
@@ -246,6 +248,52 @@ func TestRivals(t *testing.T) {
 				t.Errorf("%v where %v is the top, %v", v+k.volume, k.nats, err)
 			}
 		}
+	}
+}
+
+// What is climbed to from elsewhere has the volume of its own mode, not of that which had been searched:
+//
+//	log p(y,θ) + F/2 log 2π − ½ log|H|
+func TestModesHaveTheirVolumes(t *testing.T) {
+	p, err := tinyPlanted(t)
+	must.OK(t, err)
+	s := &drawnSet{kernel: p.Bases[0]}
+	for i := range 40 {
+		x := float64(i-20) / 4
+		s.x, s.y = append(s.x, x), append(s.y, math.Sin(x)+math.Sin(37*x*x)/9)
+	}
+	job, err := s.prepare(t.Context(), &p.Config, 1, 1)
+	must.OK(t, err)
+	defer job.Close()
+	of := &planting{Planted: p, job: job, subject: job.Subject, seed: 1}
+	of.judge, err = newJudge(&made{job: job})
+	must.OK(t, err)
+	k := &trained{id: "SE", expr: exprsOf(t, "SE")[0], nats: -1e9, volume: 50, climbed: true}
+	k.kernel, _, err = of.exact(k.expr)
+	must.OK(t, err)
+	must.OK(t, of.climbFrom(t.Context(), k, k.kernel.Free([]float64{1, 1}, 0.02)))
+	const step = 1e-3
+	f := len(k.free)
+	at := func(i, j int, di, dj float64) float64 {
+		x := slices.Clone(k.free)
+		x[i] += di * step
+		x[j] += dj * step
+		v, ok, err := k.kernel.At(x)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		return v
+	}
+	h := mat.NewSymDense(f, nil)
+	for i := range f {
+		for j := i; j < f; j++ {
+			h.SetSym(i, j, -(at(i, j, 1, 1)-at(i, j, 1, -1)-at(i, j, -1, 1)+at(i, j, -1, -1))/(4*step*step))
+		}
+	}
+	logDet, sign := mat.LogDet(h)
+	want := at(0, 0, 0, 0) + float64(f)/2*math.Log(2*math.Pi) - logDet/2
+	if sign != 1 || math.Abs(k.nats-want) > 0.02 {
+		t.Errorf("%v with a volume of %v, want %v", k.nats, k.volume, want)
 	}
 }
 

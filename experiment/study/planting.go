@@ -13,6 +13,7 @@ import (
 	"example.com/kestrel/kernelspace/grow"
 	"example.com/kestrel/vbks"
 	"example.com/kestrel/vbks/exact"
+	"example.com/kestrel/vbks/laplace"
 	"example.com/kestrel/vbks/params"
 )
 
@@ -135,11 +136,41 @@ func (t *planting) climbFrom(ctx context.Context, k *trained, free []float64) er
 	if err := t.climb(ctx, k); err != nil || math.IsNaN(k.nats) {
 		return err
 	}
-	nats, err := k.kernel.Climb(ctx, free)
-	if nats+k.volume > k.nats {
-		k.nats = nats + k.volume
+	return t.climbTo(ctx, k, free)
+}
+
+// climbTo climbs from a free vector. What it comes to counts with the volume of the mode that it is: a period that the
+// data pin down, where a search had missed it, has some seven nats less than what was there.
+func (t *planting) climbTo(ctx context.Context, k *trained, free []float64) error {
+	top, density, err := k.kernel.Climb(ctx, free)
+	if err != nil || math.IsNaN(density) {
+		return err
+	}
+	volume, err := volumeAt(k.kernel, top)
+	if err == nil && density+volume > k.nats {
+		k.nats, k.volume, k.free = density+volume, volume, top
 	}
 	return err
+}
+
+// volumeAt is that of a mode of the evidence, by Laplace.
+func volumeAt(k *exact.Kernel, top []float64) (float64, error) {
+	mean, sd, _, _ := k.Prior(k.Program())
+	mode := laplace.Mode{Program: k.Program(), X: top, Prec: make([]float64, len(sd)), Mean: mean, Scale: k.Strides(top)}
+	for i, s := range sd {
+		mode.Prec[i] = 1 / (s * s)
+	}
+	of, err := laplace.Volumes([]laplace.Mode{mode}, func(_ []int, xs [][]float64) ([][]float64, error) {
+		grad, ok, err := k.Gradient(xs[0])
+		if !ok {
+			grad = nil
+		}
+		return [][]float64{grad}, err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return of[0].Nats, nil
 }
 
 func (t *planting) exact(e kernelspace.Expr) (*exact.Kernel, *kernelspace.Program, error) {
@@ -188,14 +219,8 @@ func (t *planting) climb(ctx context.Context, k *trained) error {
 			return err
 		}
 	}
-	nats, err := k.kernel.Climb(ctx, k.free)
-	if err != nil {
-		return err
-	}
-	if k.climbed = true; nats+k.volume > k.nats { // not where it is NaN
-		k.nats = nats + k.volume
-	}
-	return nil
+	k.climbed = true
+	return t.climbTo(ctx, k, k.free)
 }
 
 // asGood reports whether a kernel cannot be told from the planted one, or is better.

@@ -16,6 +16,13 @@ import (
 // ok is false where it is beyond arithmetic.
 func (k *Kernel) At(free []float64) (nats float64, ok bool, err error) { return k.eval(free, nil) }
 
+// Gradient returns that of what At returns.
+func (k *Kernel) Gradient(free []float64) (grad []float64, ok bool, err error) {
+	grad = make([]float64, len(free))
+	_, ok, err = k.eval(free, grad)
+	return grad, ok, err
+}
+
 // eval computes, with K = k(X,X) + σ_n²I = LLᵀ and α = K⁻¹y,
 //
 //	log p(y|θ) = −½ yᵀα − Σ_j log L_jj − n/2 log 2π
@@ -104,25 +111,25 @@ const (
 )
 
 // Climb maximises what At returns by L-BFGS from a start, and returns the best that
-// it saw: NaN if the start cannot be evaluated.
-func (k *Kernel) Climb(ctx context.Context, start []float64) (nats float64, err error) {
-	best, nats := slices.Clone(start), math.NaN()
+// it saw, and where: NaN, at the start, if that cannot be evaluated.
+func (k *Kernel) Climb(ctx context.Context, start []float64) (best []float64, nats float64, err error) {
+	best, nats = slices.Clone(start), math.NaN()
 	for left := climbIterations; left > 0; {
-		c := climber{kernel: k, ctx: ctx, scale: params.Strides(k.program, best, k.scales.Span), best: best, nats: nats}
+		c := climber{kernel: k, ctx: ctx, scale: k.Strides(best), best: best, nats: nats}
 		before := nats
 		result, err := c.run(left)
 		best, nats = c.best, c.nats
 		if err != nil || math.IsNaN(nats) || result == nil {
-			return nats, err
+			return best, nats, err
 		}
 		left -= max(result.MajorIterations, 1)
 		// A line search that finds no better point ends a run, often only because
 		// the curvature memory is stale: on from the best point while that gains.
 		if result.Status != optimize.Failure || nats < before+climbNats {
-			return nats, nil
+			return best, nats, nil
 		}
 	}
-	return nats, nil
+	return best, nats, nil
 }
 
 // climber is one run of L-BFGS, which sees a free vector divided by scale.

@@ -145,7 +145,7 @@ func TestEvidenceWithoutNoise(t *testing.T) {
 	if v, ok, err = k.At([]float64{math.NaN(), 0, 0}); ok || err != nil {
 		t.Error(v, ok, err)
 	}
-	if v, err = k.Climb(t.Context(), []float64{math.NaN(), 0, 0}); !math.IsNaN(v) || err != nil {
+	if _, v, err = k.Climb(t.Context(), []float64{math.NaN(), 0, 0}); !math.IsNaN(v) || err != nil {
 		t.Error(v, err)
 	}
 }
@@ -157,7 +157,7 @@ func TestClimb(t *testing.T) {
 	x, y := points(80, 1)
 	k := ready(t, p, x, y, Options{NoiseFloor: 1e-6, ThetaPrior: true})
 	near := k.Free([]float64{1, 1, 0.1, 1}[:len(p.Params)], 0.1)
-	top, err := k.Climb(t.Context(), near)
+	_, top, err := k.Climb(t.Context(), near)
 	must.OK(t, err)
 	far := append([]float64(nil), near...)
 	for i := range far {
@@ -165,14 +165,14 @@ func TestClimb(t *testing.T) {
 	}
 	start, _, err := k.At(far)
 	must.OK(t, err)
-	again, err := k.Climb(t.Context(), far)
+	_, again, err := k.Climb(t.Context(), far)
 	if err != nil || math.Abs(again-top) > 0.01 || !(top > start+1) {
 		t.Errorf("from %v: %v, want %v, %v", start, again, top, err)
 	}
 	stop := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stop)
-	if _, err := k.Climb(ctx, near); !errors.Is(err, stop) {
+	if _, _, err := k.Climb(ctx, near); !errors.Is(err, stop) {
 		t.Error(err)
 	}
 }

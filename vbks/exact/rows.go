@@ -124,6 +124,14 @@ func (r *Rows) Kernel(p *kernelspace.Program) (*Kernel, error) {
 	return k, nil
 }
 
+// Program is what the kernel is compiled to.
+func (k *Kernel) Program() *kernelspace.Program { return k.program }
+
+// Strides is params.Strides of the kernel at a free vector.
+func (k *Kernel) Strides(free []float64) []float64 {
+	return params.Strides(k.program, free, k.scales.Span)
+}
+
 // Free is the free vector of raw parameters and a noise variance.
 func (k *Kernel) Free(raw []float64, noise float64) []float64 {
 	return params.Free(k.program, raw, noise, k.floor)
