@@ -194,17 +194,7 @@ func TestPlantedCourse(t *testing.T) {
 func TestRivals(t *testing.T) {
 	p, err := tinyPlanted(t)
 	must.OK(t, err)
-	s := &drawnSet{kernel: p.Bases[0]}
-	for i := range 40 {
-		x := float64(i-20) / 2
-		s.x, s.y = append(s.x, x), append(s.y, x/6+math.Sin(x*x*7)/9)
-	}
-	job, err := s.prepare(t.Context(), &p.Config, 1, 1)
-	must.OK(t, err)
-	defer job.Close()
-	of := &planting{Planted: p, job: job, subject: job.Subject, seed: 1, trained: map[string]*trained{}, course: &course{}}
-	of.judge, err = newJudge(&made{job: job})
-	must.OK(t, err)
+	of := plantingOf(t, p, func(x float64) float64 { return x/6 + math.Sin(x*x*7)/9 })
 	lin, err := of.train(t.Context(), exprsOf(t, "LIN"), nil)
 	must.OK(t, err)
 	all := int(p.grammar.Count().Int64())
@@ -257,17 +247,7 @@ func TestRivals(t *testing.T) {
 func TestModesHaveTheirVolumes(t *testing.T) {
 	p, err := tinyPlanted(t)
 	must.OK(t, err)
-	s := &drawnSet{kernel: p.Bases[0]}
-	for i := range 40 {
-		x := float64(i-20) / 4
-		s.x, s.y = append(s.x, x), append(s.y, math.Sin(x)+math.Sin(37*x*x)/9)
-	}
-	job, err := s.prepare(t.Context(), &p.Config, 1, 1)
-	must.OK(t, err)
-	defer job.Close()
-	of := &planting{Planted: p, job: job, subject: job.Subject, seed: 1}
-	of.judge, err = newJudge(&made{job: job})
-	must.OK(t, err)
+	of := plantingOf(t, p, func(x float64) float64 { return math.Sin(x) + math.Sin(37*x*x)/9 })
 	k := &trained{id: "SE", expr: exprsOf(t, "SE")[0], nats: -1e9, volume: 50, climbed: true}
 	k.kernel, _, err = of.exact(k.expr)
 	must.OK(t, err)
@@ -295,6 +275,30 @@ func TestModesHaveTheirVolumes(t *testing.T) {
 	if sign != 1 || math.Abs(k.nats-want) > 0.02 {
 		t.Errorf("%v with a volume of %v, want %v", k.nats, k.volume, want)
 	}
+	// Of modes, as searched, there is none.
+	of.subject.Settings.Evidence = "mode"
+	k.nats, k.volume = -1e9, 0
+	must.OK(t, of.climbFrom(t.Context(), k, k.free))
+	if k.volume != 0 || k.nats < at(0, 0, 0, 0) {
+		t.Errorf("%v with a volume of %v where evidence is that of modes", k.nats, k.volume)
+	}
+}
+
+// plantingOf is a data set of 40 values of a function.
+func plantingOf(t *testing.T, p *Planted, f func(x float64) float64) *planting {
+	t.Helper()
+	s := &drawnSet{kernel: p.Bases[0]}
+	for i := range 40 {
+		x := float64(i-20) / 2
+		s.x, s.y = append(s.x, x), append(s.y, f(x))
+	}
+	job, err := s.prepare(t.Context(), &p.Config, 1, 1)
+	must.OK(t, err)
+	t.Cleanup(func() { job.Close() })
+	of := &planting{Planted: p, job: job, subject: job.Subject, seed: 1, trained: map[string]*trained{}, course: &course{}}
+	of.judge, err = newJudge(&made{job: job})
+	must.OK(t, err)
+	return of
 }
 
 func exprsOf(t *testing.T, texts ...string) []kernelspace.Expr {

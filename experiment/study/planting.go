@@ -139,14 +139,17 @@ func (t *planting) climbFrom(ctx context.Context, k *trained, free []float64) er
 	return t.climbTo(ctx, k, free)
 }
 
-// climbTo climbs from a free vector. What it comes to counts with the volume of the mode that it is: a period that the
-// data pin down, where a search had missed it, has some seven nats less than what was there.
+// climbTo climbs from a free vector. What it comes to counts with the volume of the mode that it is, which may be much
+// narrower than the one that had been searched; with none where a trainer counts none.
 func (t *planting) climbTo(ctx context.Context, k *trained, free []float64) error {
 	top, density, err := k.kernel.Climb(ctx, free)
 	if err != nil || math.IsNaN(density) {
 		return err
 	}
-	volume, err := volumeAt(k.kernel, top)
+	volume, settings := 0.0, &t.subject.Settings
+	if settings.Evidence != "mode" && settings.Hyperparameters == "point" && settings.ThetaPrior {
+		volume, err = volumeAt(k.kernel, top)
+	}
 	if err == nil && density+volume > k.nats {
 		k.nats, k.volume, k.free = density+volume, volume, top
 	}
