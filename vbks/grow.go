@@ -265,15 +265,21 @@ func (s Settings) GrowsWith(n, m int) bool {
 }
 
 // sharpen climbs to the next rung, with all kernels, where the present inducing inputs show
-// too little of the leader to say where the space should grow. It returns how to undo it.
+// too little of the leader to say where the space should grow, and to the last one as soon as growsWhole says so. It
+// returns how to undo it.
 func (t *Trainer) sharpen() (undo func() error, err error) {
 	undo = func() error { return nil }
-	if !t.expansion.blurred || !t.settings.autoInducing() || t.rung+1 >= len(t.rungs) { // the latter by order since
+	whole := t.growsWhole() && t.schedule(t.evaluation+1) == t.data.Rows()
+	if !whole && !t.expansion.blurred || !t.settings.autoInducing() || t.rung+1 >= len(t.rungs) { // the latter by order since
 		return undo, nil
 	}
 	undo = t.keep()
-	t.rung++
-	t.extra-- // the rung's evaluation is one of those that are planned
+	rung := t.rung + 1
+	if whole {
+		rung = len(t.rungs) - 1
+	}
+	t.extra -= rung - t.rung // the rungs' evaluations are among those that are planned
+	t.rung = rung
 	t.expansion.blurred = false
 	if err := t.reinduce(t.rungs[t.rung]); err != nil {
 		return func() error { return nil }, joined(err, undo())

@@ -160,8 +160,17 @@ func (t *Trainer) researches(live int) bool {
 		like := t.settings.Like(t.data.Rows(), m)
 		return float64(kernels) * like * like
 	}
-	return t.rung == 0 || !t.resolving() && (t.rung == 1 && t.data.Rows() <= t.settings.AllRows ||
+	return t.rung == 0 || t.growsWhole() && t.compared != t.m || !t.resolving() && (t.rung == 1 && t.data.Rows() <= t.settings.AllRows ||
 		work(live, t.m) <= searchedRung*work(t.atFirst(), t.rungs[0]))
+}
+
+// growsWhole reports whether a growing space is compared with all rows as inducing inputs as soon as all are in use: of
+// few rows, where that takes little longer than with some of them, which hide what is narrow in hyperparameters, a sharp
+// period above all.
+func (t *Trainer) growsWhole() bool {
+	n := t.data.Rows()
+	return t.growing() && t.settings.autoInducing() && t.optimizer.search().always && !t.told && n <= t.settings.AllRows &&
+		len(t.rungs) > 0 && t.rungs[len(t.rungs)-1] == n && t.settings.GrowsWith(n, n)
 }
 
 // base is the number of evaluations planned before the first rung is left.

@@ -434,6 +434,48 @@ func TestGrowthSharpens(t *testing.T) {
 	}
 }
 
+// Of few rows a space grows with all of them as inducing inputs as soon as they are in use, though few show the leader well:
+// its kernels, those that there were, too, are compared by log evidence, and an evaluation that was abandoned or read back
+// makes no difference. Of more rows than few, by order of a number, or where less is allowed it does not.
+func TestFewRowsGrowWhole(t *testing.T) {
+	thorough.AnyInstructions(t)
+	t.Parallel()
+	few := growingSettings("collapsed")
+	few.Inducing, few.FirstInducing, few.AllRows, few.Starts, few.Growth.Leaves = 0, 12, 1024, 1, 2
+	data := trainingSeries(1, 60)
+	tr, cut := trainerOn(t, 1, nil, data, few, growingFrom...), trainerOn(t, 2, nil, data, few, growingFrom...)
+	for grows := true; grows && !tr.Done(); grows = tr.growing() {
+		e := next(t, tr)
+		if whole := e.Proportion == 1; e.Index > 1 && whole != (e.Inducing == 60) || !whole && e.Inducing != 12 {
+			t.Errorf("evaluation %d, %v of the rows: %d inducing inputs", e.Index, e.Proportion, e.Inducing)
+		}
+		for _, k := range e.Kernels {
+			if e.Inducing == 60 && k.Status == Live && k.Evidence.Slack() > 1e-3 {
+				t.Errorf("evaluation %d, %s: the bounds are %v nats apart", e.Index, k.ID, k.Evidence.Slack())
+			}
+		}
+		abandon(t, cut)
+		cut = resumedGrowing(t, cut, few)
+		if got := next(t, cut); !reflect.DeepEqual(bare(got), bare(e)) {
+			t.Fatalf("evaluation %d: another one%s", e.Index, firstDifference([]Evaluation{bare(got)}, []Evaluation{bare(e)}))
+		}
+	}
+	for name, edit := range map[string]func(*Settings){
+		"not few":   func(s *Settings) { s.AllRows = 59 },
+		"by order":  func(s *Settings) { s.Inducing = 12 },
+		"less room": func(s *Settings) { s.Room = 30 },
+	} {
+		s := few
+		edit(&s)
+		other := trainerOn(t, 1, nil, data, s, growingFrom...)
+		for range 3 {
+			if e := next(t, other); e.Inducing == 60 {
+				t.Errorf("%s: %d inducing inputs in evaluation %d", name, e.Inducing, e.Index)
+			}
+		}
+	}
+}
+
 // Rungs that a space climbs while it grows take none of the evaluations that are planned, nor add any: with all there is
 // in the space from the beginning the last planned one, and no other, concludes, and the next is of another rung.
 func TestRungsOfGrowthArePlanned(t *testing.T) {

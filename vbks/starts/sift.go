@@ -1,0 +1,192 @@
+package starts
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/periods"
+)
+
+const (
+	// A factor turns into what repeats, and does not quite yet: with so many times the noise that is not refuted.
+	siftedNoise = 10
+	// Or, all of it, for a time that is so much shorter than the part that was wanted.
+	siftedShorter = 4
+	// The length of a leaf PER that is as good as constant.
+	endless = 90
+)
+
+// Sift makes starts from a solution in each of which a leaf PER has a period that the covariance without it wants at its
+// place, see periods.Wanted: so many at most of each leaf. It comes beside what there is, or, in a product that explains
+// something, in the place of a constant. A periodogram of what a solution leaves shows nothing of a period with short details
+// that grows, or whose cycles are alike for a short time only; for how long says a factor beside the leaf, radial or another
+// PER, which is as long as that then. There are none for kernels without PER. An error is of the factorisation.
+func (w *Drawer) Sift(ctx context.Context, p *kernelspace.Program, x []float64, most int, factor Factor) (out [][]float64, err error) {
+	if len(w.y) > shapedRows {
+		return nil, nil
+	}
+	s := sifting{Drawer: w, whole: p, factor: factor}
+	s.all, s.noise = params.Raw(p, x, w.floor)
+	s.p = p.Own()
+	raw, t := s.all[:len(s.p.Params)], params.Tree(s.p)
+	s.leaves = params.Leaves(s.p)
+	for i, in := range s.leaves {
+		if in.Op != kernelspace.OpPER || len(in.Cols) != 1 || w.calendrical && in.Seasonal() {
+			continue
+		}
+		at := in.Off + 1 + in.NumScale
+		known := &s.p.Params[at].Known
+		if known.How == kernelspace.Fixed {
+			continue
+		}
+		term, carrier, beside := t, -1, true
+		if parent, self := enclosing(t, []int{i}); parent != nil {
+			if term = self; parent.In.Op == kernelspace.OpMul {
+				term, carrier, beside = parent, w.carrier(parent, s.leaves, i), w.idle(s.p, parent, raw, s.noise)
+			}
+		}
+		wants, err := s.wants(ctx, i, carrier, term, beside)
+		if err != nil || wants == nil && ctx.Err() != nil {
+			return nil, err
+		}
+		for _, want := range wants[:min(most, len(wants))] {
+			if known.How == kernelspace.Bounded && !within(known, want.Period) {
+				continue
+			}
+			v := slices.Clone(raw)
+			for d := range in.NumScale {
+				v[in.Off+1+d] = want.Length
+			}
+			for d := range in.NumPeriod {
+				v[at+d] = want.Period
+			}
+			if beside {
+				term.Amplify(v, want.Square)
+			}
+			emit := func(memory, times float64) {
+				v := slices.Clone(v)
+				if carrier >= 0 {
+					w.carry(s.leaves[carrier], v, memory)
+				}
+				params.Settle(s.p, v)
+				out = append(out, params.Free(s.p, v, times*s.noise, w.floor))
+			}
+			emit(want.Memory, 1)
+			if !beside { // all of the function is to repeat, and for a shorter time than what was wanted
+				emit(want.Memory, siftedNoise)
+				if carrier >= 0 {
+					emit(math.Min(want.Memory, w.scales.Span[in.Cols[0]])/siftedShorter, 1)
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// sifting is a solution that is sifted.
+type sifting struct {
+	*Drawer
+	whole, p *kernelspace.Program
+	leaves   []*kernelspace.Instr
+	all      []float64 // raw parameters of whole
+	noise    float64
+	factor   Factor
+}
+
+// wants is what a leaf is wanted to be, beside what there is without its term or in the place of a constant; its carrier has any length.
+func (s *sifting) wants(ctx context.Context, leaf, carrier int, term *params.Term, beside bool) ([]periods.Want, error) {
+	in := s.leaves[leaf]
+	reference := slices.Clone(s.all)
+	for d := range in.NumScale {
+		reference[in.Off+1+d] = endless
+	}
+	one := slices.Clone(reference[:len(s.p.Params)])
+	if carrier >= 0 {
+		s.carry(s.leaves[carrier], one, math.Inf(1))
+	}
+	none := slices.Clone(one)
+	term.Amplify(none, 0)
+	if beside {
+		term.Amplify(reference, 0)
+	}
+	references := [][]float64{reference}
+	if carrier >= 0 && !beside { // without repeating the function is as rough as its cycles
+		rough := slices.Clone(reference)
+		s.carry(s.leaves[carrier], rough, s.all[in.Off+1]*s.all[in.Off+1+in.NumScale]/(2*math.Pi))
+		references = append(references, rough)
+	}
+	rows := s.leftRows(s.p, references[len(references)-1])
+	x, y, column := s.gather(rows), mat.NewVecDense(len(rows), nil), make([]float64, len(rows))
+	for j, r := range rows {
+		y.SetVec(j, s.y[r])
+		column[j] = s.x[r*s.dim+in.Cols[0]]
+	}
+	var chol *mat.Cholesky
+	alpha, top := new(mat.VecDense), math.Inf(-1)
+	for _, raw := range references {
+		u, err := s.factor(x, s.whole, raw, s.noise)
+		if err != nil || ctx.Err() != nil {
+			return nil, err
+		}
+		if u == nil {
+			continue
+		}
+		c, a := new(mat.Cholesky), new(mat.VecDense)
+		c.SetFromU(u)
+		if err := c.SolveVecTo(a, y); err != nil { // K̂ is near singular
+			continue
+		}
+		if nats := -(mat.Dot(y, a) + c.LogDet()) / 2; nats > top {
+			chol, alpha, top = c, a, nats
+		}
+	}
+	w := new(mat.SymDense)
+	if chol == nil || chol.InverseTo(w) != nil {
+		return nil, nil
+	}
+	at := func(row int) []float64 { return x[row*s.dim : (row+1)*s.dim] }
+	for a := range rows {
+		for b := range a {
+			of := s.p.Eval(one, at(a), at(b), false) - s.p.Eval(none, at(a), at(b), false)
+			w.SetSym(a, b, (alpha.AtVec(a)*alpha.AtVec(b)-w.At(a, b))*of)
+		}
+	}
+	return periods.Wanted(ctx, column, w, carrier >= 0), nil
+}
+
+// carrier is a factor beside a leaf that can say for how long its cycles are alike, a radial one before another PER; −1 where
+// there is none.
+func (w *Drawer) carrier(product *params.Term, leaves []*kernelspace.Instr, leaf int) int {
+	other := -1
+	for _, a := range product.Args {
+		if a.Leaf < 0 || a.Leaf == leaf {
+			continue
+		}
+		switch in := leaves[a.Leaf]; {
+		case len(in.Cols) != 1 || in.Cols[0] != leaves[leaf].Cols[0] || in.NumScale != 1:
+		case radial(in.Op):
+			return a.Leaf
+		case in.Op == kernelspace.OpPER && other < 0:
+			other = a.Leaf
+		}
+	}
+	return other
+}
+
+// carry makes a carrier as long as a memory.
+func (w *Drawer) carry(in *kernelspace.Instr, raw []float64, memory float64) {
+	span := w.scales.Span[in.Cols[0]]
+	switch {
+	case in.Op != kernelspace.OpPER:
+		raw[in.Off+1] = math.Min(memory, awaySpans*span)
+	case math.IsInf(memory, 1):
+		raw[in.Off+1] = endless
+	default: // one turn that is as long as the data, see Wrap
+		raw[in.Off+1], raw[in.Off+2] = 2*math.Pi*memory/span, span
+	}
+}
