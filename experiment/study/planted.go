@@ -137,8 +137,10 @@ type PlantedRow struct {
 	PriorGap     files.Number `json:"prior_gap"`  // the same with the prior over the grammar
 	Tried        int          `json:"tried"`      // kernels, until growth ended; one that came again counts again
 	TriedThen    int          `json:"tried_then"` // when the leader came
-	Met          bool         `json:"met"`        // the planted kernel itself was tried
-	CPU          files.Number `json:"cpu"`        // of growth, s
+	AsGood       string       `json:"as_good"`    // the first kernel that was as good as the planted one once all rows were in use, whatever its prior
+	AsGoodThen   int          `json:"as_good_then"`
+	Met          bool         `json:"met"` // the planted kernel itself was tried
+	CPU          files.Number `json:"cpu"` // of growth, s
 	Others       []RivalRow   `json:"others"`
 	CPUOthers    files.Number `json:"cpu_others"` // of all trainings of others together, s
 	Failure      string       `json:"failure,omitempty"`
@@ -157,9 +159,21 @@ func (r *PlantedRow) Found() bool {
 	return r.Failure == "" && r.Leader == r.Planted || float64(r.Gap) <= tieNats
 }
 
+// Reached reports whether growth has tried a kernel that cannot be told from the planted one, or is better: what others
+// are asked for, too, which have no prior over the grammar.
+func (r *PlantedRow) Reached() bool { return r.AsGood != "" || r.Found() }
+
+// Then is how many kernels growth had tried when the first such came, else when its leader did.
+func (r *PlantedRow) Then() int {
+	if r.AsGood != "" {
+		return r.AsGoodThen
+	}
+	return r.TriedThen
+}
+
 // Twice reports whether another search needed at least twice as many kernels as growth had
-// tried when its leader came.
-func (r *PlantedRow) Twice(o *RivalRow) bool { return !o.Found || o.Trained >= rivalShare*r.TriedThen }
+// tried then.
+func (r *PlantedRow) Twice(o *RivalRow) bool { return !o.Found || o.Trained >= rivalShare*r.Then() }
 
 // Run makes the searches of a seed with so many lanes. ctx ends it with its cause.
 func (p *Planted) Run(ctx context.Context, seed uint64, lanes int) (*PlantedRow, error) {
@@ -208,7 +222,7 @@ func (p *Planted) Run(ctx context.Context, seed uint64, lanes int) (*PlantedRow,
 	}
 	t.since = cpuSeconds()
 	for _, rival := range t.rivals() {
-		r, err := t.compete(ctx, rival, rivalShare*row.TriedThen)
+		r, err := t.compete(ctx, rival, rivalShare*row.Then())
 		if err != nil {
 			return nil, fmt.Errorf("%s, seed %d: %w", rival.name(), seed, err)
 		}
@@ -250,6 +264,7 @@ type PlantedSummary struct {
 	Bases     string       `json:"bases"`
 	Sets      int          `json:"sets"`
 	Found     int          `json:"found"`
+	Reached   int          `json:"reached"`      // a kernel as good was tried
 	WithPrior int          `json:"within_prior"` // with the prior over the grammar within a nat
 	Met       int          `json:"met"`
 	Listed    int          `json:"listed"`         // planted kernels that are in K144
@@ -264,8 +279,8 @@ type PlantedSummary struct {
 // RivalSum is what the runs of another search say together.
 type RivalSum struct {
 	Name  string `json:"name"`
-	Found int    `json:"found"` // within twice the kernels that growth had tried when its leader came
-	Twice int    `json:"twice"` // of those that growth found: it took at least twice as many
+	Found int    `json:"found"` // within twice the kernels that growth had tried then
+	Twice int    `json:"twice"` // of those that growth reached: it took at least twice as many
 }
 
 // SummarisePlanted sums rows up.
@@ -293,6 +308,9 @@ func SummarisePlanted(bases string, rows []*PlantedRow) PlantedSummary {
 		if r.Found() {
 			out.Found++
 		}
+		if r.Reached() {
+			out.Reached++
+		}
 		if float64(r.PriorGap) <= tieNats {
 			out.WithPrior++
 		}
@@ -306,7 +324,7 @@ func SummarisePlanted(bases string, rows []*PlantedRow) PlantedSummary {
 			if o.Found {
 				out.Others[at].Found++
 			}
-			if r.Found() && r.Twice(o) {
+			if r.Reached() && r.Twice(o) {
 				out.Others[at].Twice++
 			}
 		}
@@ -321,12 +339,12 @@ func SummarisePlanted(bases string, rows []*PlantedRow) PlantedSummary {
 func (s PlantedSummary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: growth has found the planted kernel, or what exact evidence does not tell from it, on %d of %d data sets, with the "+
-		"prior over the grammar %d; its leader came after %.0f kernels in the mean, of %.0f until growth ended; the planted one itself was "+
-		"tried on %d. Of the planted ones %d are in K144, of the leaders %d.", s.Bases, s.Found, s.Sets, s.WithPrior, float64(s.TriedThen),
+		"prior over the grammar %d, and has tried as good a one on %d; its leader came after %.0f kernels in the mean, of %.0f until growth ended; the planted one itself was "+
+		"tried on %d. Of the planted ones %d are in K144, of the leaders %d.", s.Bases, s.Found, s.Sets, s.WithPrior, s.Reached, float64(s.TriedThen),
 		float64(s.Tried), s.Met, s.Listed, s.Leading)
 	for _, o := range s.Others {
 		fmt.Fprintf(&b, " %s has found as good a one on %d with at most twice as many kernels as growth until then; where growth has "+
-			"found one it took at least twice as many, or has found none, on %d.", o.Name, o.Found, o.Twice)
+			"tried one it took at least twice as many, or has found none, on %d.", o.Name, o.Found, o.Twice)
 	}
 	fmt.Fprintf(&b, " CPU %.4g s, the others' %.4g s", float64(s.CPU), float64(s.CPUOthers))
 	return b.String()

@@ -64,8 +64,8 @@ func TestPlanted(t *testing.T) {
 	var names []string
 	for _, o := range row.Others {
 		names = append(names, o.Name)
-		if o.Trained < 1 || o.Trained > rivalShare*row.TriedThen {
-			t.Errorf("%+v where growth tried %d", o, row.TriedThen)
+		if o.Trained < 1 || o.Trained > rivalShare*row.Then() {
+			t.Errorf("%+v where growth tried %d", o, row.Then())
 		}
 	}
 	if !reflect.DeepEqual(names, RivalNames()) {
@@ -314,8 +314,8 @@ func exprsOf(t *testing.T, texts ...string) []kernelspace.Expr {
 // What a table holds comes back.
 func TestPlantedTable(t *testing.T) {
 	row := &PlantedRow{Bases: "=SE,LIN", Seed: 7, Rows: 600, Noise: .125, Drawn: 3, Needed: 4.5, Planted: "SE*LIN+SE",
-		Leader: "SE+LIN", LeaderLeaves: 2, Gap: -.5, PriorGap: -3, Tried: 90, TriedThen: 40, Met: true, CPU: 12, CPUOthers: 90,
-		Others: []RivalRow{{"random", 80, false}, {"cks", 60, true}, {"bo", 80, true}}}
+		Leader: "SE+LIN", LeaderLeaves: 2, Gap: -.5, PriorGap: -3, Tried: 90, TriedThen: 40, AsGood: "SE*LIN", AsGoodThen: 35, Met: true, CPU: 12, CPUOthers: 90,
+		Others: []RivalRow{{"random", 70, false}, {"cks", 60, true}, {"bo", 70, true}}}
 	nan := files.Number(math.NaN())
 	broken := &PlantedRow{Bases: "=SE,LIN", Seed: 8, Planted: "SE", Gap: nan, PriorGap: nan, Failure: "no room"}
 	dir := t.TempDir()
@@ -349,7 +349,7 @@ func TestPlantedTable(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	s := SummarisePlanted("x", []*PlantedRow{row, broken})
-	if s.Sets != 1 || s.Found != 1 || s.WithPrior != 1 || s.Met != 1 || s.Tried != 90 || s.TriedThen != 40 ||
+	if s.Sets != 1 || s.Found != 1 || s.WithPrior != 1 || s.Met != 1 || s.Reached != 1 || s.Tried != 90 || s.TriedThen != 40 ||
 		!reflect.DeepEqual(s.Others, []RivalSum{{"random", 0, 1}, {"cks", 1, 0}, {"bo", 1, 1}}) {
 		t.Errorf("%+v", s)
 	}
@@ -358,6 +358,10 @@ func TestPlantedTable(t *testing.T) {
 	}
 	missed := *row
 	missed.Gap = 1.5
+	if s := SummarisePlanted("x", []*PlantedRow{&missed}); s.Found != 0 || s.Reached != 1 || missed.Then() != 35 { // tried, and another led
+		t.Errorf("%+v", s)
+	}
+	missed.AsGood = ""
 	if s := SummarisePlanted("x", []*PlantedRow{&missed}); s.Found != 0 || s.Others[0].Twice != 0 || s.WithPrior != 1 {
 		t.Errorf("%+v", s)
 	}

@@ -23,7 +23,7 @@ func RivalNames() []string { return []string{"random", "cks", "bo"} }
 
 func plantedColumns() []string {
 	out := []string{"bases", "seed", "rows", "noise", "drawn", "needed", "planted", "leader", "leader_leaves", "gap", "prior_gap",
-		"tried", "tried_then", "met", "cpu"}
+		"tried", "tried_then", "as_good", "as_good_then", "met", "cpu"}
 	for _, name := range RivalNames() {
 		out = append(out, name+"_trained", name+"_found")
 	}
@@ -43,9 +43,9 @@ func OpenPlanted(dir *inside.Dir) (*PlantedTable, error) {
 		r := &PlantedRow{
 			Bases: series.Text(cells[0]), Seed: p.Seed(1), Rows: p.Whole(2), Noise: p.Number(3), Drawn: p.Whole(4), Needed: p.Number(5),
 			Planted: series.Text(cells[6]), Leader: series.Text(cells[7]), LeaderLeaves: p.Whole(8), Gap: p.Number(9), PriorGap: p.Number(10),
-			Tried: p.Whole(11), TriedThen: p.Whole(12), Met: cells[13] == "true", CPU: p.Number(14),
+			Tried: p.Whole(11), TriedThen: p.Whole(12), AsGood: series.Text(cells[13]), AsGoodThen: p.Whole(14), Met: cells[15] == "true", CPU: p.Number(16),
 		}
-		at := 15
+		at := 17
 		for _, name := range RivalNames() {
 			if cells[at] != "" {
 				r.Others = append(r.Others, RivalRow{name, p.Whole(at), cells[at+1] == "true"})
@@ -77,7 +77,7 @@ func (t *PlantedTable) Add(r *PlantedRow) error {
 	cells := []string{r.Bases, strconv.FormatUint(r.Seed, 10), strconv.Itoa(r.Rows), r.Noise.String(), strconv.Itoa(r.Drawn),
 		r.Needed.Known(""), r.Planted, r.Leader,
 		strconv.Itoa(r.LeaderLeaves), r.Gap.Known(""), r.PriorGap.Known(""), strconv.Itoa(r.Tried), strconv.Itoa(r.TriedThen),
-		strconv.FormatBool(r.Met), r.CPU.String()}
+		r.AsGood, strconv.Itoa(r.AsGoodThen), strconv.FormatBool(r.Met), r.CPU.String()}
 	for i := range RivalNames() {
 		if i < len(r.Others) {
 			cells = append(cells, strconv.Itoa(r.Others[i].Trained), strconv.FormatBool(r.Others[i].Found))

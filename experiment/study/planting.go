@@ -253,6 +253,7 @@ func (t *planting) grow(ctx context.Context, row *PlantedRow) error {
 	if err != nil {
 		return ended(ctx, err)
 	}
+	looked := look{t, map[string]float64{}}
 	then := map[string]int{} // how many had been trained with a kernel when it came, or came again
 	for !trainer.Done() {
 		if _, err = trainer.Next(ctx); err != nil {
@@ -271,6 +272,12 @@ func (t *planting) grow(ctx context.Context, row *PlantedRow) error {
 		row.Tried += len(came)
 		for _, e := range came {
 			then[e.Expr.ID()] = row.Tried
+		}
+		if row.AsGood == "" && trainer.Last().Proportion == 1 {
+			if row.AsGood, err = looked.asGood(ctx, trainer.Last()); err != nil {
+				return err
+			}
+			row.AsGoodThen = then[row.AsGood]
 		}
 	}
 	row.CPU, row.Met = files.Number(cpuSeconds()-began), then[t.planted.ID()] > 0
@@ -293,6 +300,33 @@ func (t *planting) grow(ctx context.Context, row *PlantedRow) error {
 	return nil
 }
 
+// look watches a run for a kernel as good as the planted one.
+type look struct {
+	*planting
+	climbed map[string]float64 // from which evidence kernels have been climbed
+}
+
+// asGood is the first of an evaluation's kernels that cannot be told from the planted one, or is better, "" if there is none.
+func (l look) asGood(ctx context.Context, e *vbks.Evaluation) (string, error) {
+	const again = 0.1 // nats
+	for i := range e.Kernels {
+		k, err := l.of(&e.Kernels[i])
+		if err != nil {
+			return "", err
+		}
+		if from, done := l.climbed[k.id]; k.nats >= l.truth-nearlyNats && !(done && k.nats <= from+again) {
+			l.climbed[k.id] = k.nats
+			if err := l.climb(ctx, k); err != nil {
+				return "", err
+			}
+		}
+		if k.nats >= l.truth-tieNats {
+			return k.id, nil
+		}
+	}
+	return "", nil
+}
+
 // train searches the hyperparameters of kernels that have not been trained, all rows at once,
 // beside the best of those that have, and returns what is known of all of them.
 func (t *planting) train(ctx context.Context, kernels []kernelspace.Expr, best *trained) ([]*trained, error) {
@@ -308,7 +342,7 @@ func (t *planting) train(ctx context.Context, kernels []kernelspace.Expr, best *
 			space = append(space, best.expr)
 			guesses[best.id] = best.free
 		}
-		found, err := t.search(ctx, space, guesses)
+		found, err := t.searchWhole(ctx, space, guesses)
 		if err != nil {
 			return nil, err
 		}
@@ -330,9 +364,24 @@ func (t *planting) train(ctx context.Context, kernels []kernelspace.Expr, best *
 	return out, nil
 }
 
-// search has the hyperparameters of kernels searched, and their modes measured.
+// search has the hyperparameters of kernels searched as a run does it, and their modes measured.
 func (t *planting) search(ctx context.Context, kernels []kernelspace.Expr, guesses map[string][]float64) (out []*trained, err error) {
+	return t.searchWith(ctx, t.subject.Settings, kernels, guesses)
+}
+
+// searchWhole is search with all rows as inducing inputs from the beginning, if there are few, as growth has them for its late
+// kernels: what is narrow in hyperparameters is not seen with fewer.
+func (t *planting) searchWhole(ctx context.Context, kernels []kernelspace.Expr, guesses map[string][]float64) (out []*trained, err error) {
 	s := t.subject.Settings
+	if n := t.subject.Train.Rows(); s.Inducing == 0 && n <= s.AllRows {
+		s.Inducing = n
+	}
+	return t.searchWith(ctx, s, kernels, guesses)
+}
+
+func (t *planting) searchWith(
+	ctx context.Context, s vbks.Settings, kernels []kernelspace.Expr, guesses map[string][]float64,
+) (out []*trained, err error) {
 	space := make([]vbks.Candidate, len(kernels))
 	for i, e := range kernels {
 		space[i] = vbks.Candidate{Expr: e, Weight: 1}
