@@ -23,9 +23,10 @@ import (
 // one removed the evidence is at least nearNats less. Evidence is exact, with all of k(X,X), climbed to its
 // mode, with the mode's volume as a trainer has it. Growth is a run with the program's defaults
 // that begins with the bases. It has found the kernel where its leader is the planted one, or is within a
-// nat of it or above; the planted one is climbed from what the data were drawn with. The others see all
-// rows at once and have a kernel's hyperparameters searched on the bound, with the program's
-// starts and the inducing inputs that growth has, fewer of which would keep rough functions from
+// nat of it or above; the planted one is climbed from what the data were drawn with. What leads has the prior over the
+// grammar, too; the first kernel that growth has tried with all rows in use and that is as good by evidence alone is told besides.
+// The others see all rows at once and have a kernel's hyperparameters searched on the bound, with the program's
+// starts and the inducing inputs that growth has for its late kernels, fewer of which would keep rough functions from
 // them, beside the best that they have, whose solution may be handed on. Its evidence is there
 // for them, and the first kernel of theirs that is as good counts, whether they would have
 // stopped there or not:
@@ -34,8 +35,8 @@ import (
 //	cks      greedy compositional search, which ends where no neighbour is better
 //	bo       Bayesian optimisation, candidates being neighbours of the best and some at random
 //
-// They may train twice as many kernels as growth had tried when its leader came. A kernel is
-// trained once for all.
+// They may train twice as many kernels as growth had tried when the first came that was as good, or, where none did, its
+// leader. A kernel is trained once for all.
 type Planted struct {
 	Bases  []kernelspace.Expr
 	Leaves Range // of the planted kernel
@@ -137,7 +138,7 @@ type PlantedRow struct {
 	PriorGap     files.Number `json:"prior_gap"`  // the same with the prior over the grammar
 	Tried        int          `json:"tried"`      // kernels, until growth ended; one that came again counts again
 	TriedThen    int          `json:"tried_then"` // when the leader came
-	AsGood       string       `json:"as_good"`    // the first kernel that was as good as the planted one once all rows were in use, whatever its prior
+	AsGood       string       `json:"as_good"`    // the first kernel as good as the planted one, all rows in use, whatever its prior
 	AsGoodThen   int          `json:"as_good_then"`
 	Met          bool         `json:"met"` // the planted kernel itself was tried
 	CPU          files.Number `json:"cpu"` // of growth, s
@@ -339,8 +340,9 @@ func SummarisePlanted(bases string, rows []*PlantedRow) PlantedSummary {
 func (s PlantedSummary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: growth has found the planted kernel, or what exact evidence does not tell from it, on %d of %d data sets, with the "+
-		"prior over the grammar %d, and has tried as good a one on %d; its leader came after %.0f kernels in the mean, of %.0f until growth ended; the planted one itself was "+
-		"tried on %d. Of the planted ones %d are in K144, of the leaders %d.", s.Bases, s.Found, s.Sets, s.WithPrior, s.Reached, float64(s.TriedThen),
+		"prior over the grammar %d, and has tried as good a one on %d; its leader came after %.0f kernels in the mean, of %.0f until growth "+
+		"ended; the planted one itself was tried on %d. Of the planted ones %d are in K144, of the leaders %d.", s.Bases, s.Found, s.Sets, s.WithPrior, s.Reached,
+		float64(s.TriedThen),
 		float64(s.Tried), s.Met, s.Listed, s.Leading)
 	for _, o := range s.Others {
 		fmt.Fprintf(&b, " %s has found as good a one on %d with at most twice as many kernels as growth until then; where growth has "+

@@ -314,8 +314,9 @@ func exprsOf(t *testing.T, texts ...string) []kernelspace.Expr {
 // What a table holds comes back.
 func TestPlantedTable(t *testing.T) {
 	row := &PlantedRow{Bases: "=SE,LIN", Seed: 7, Rows: 600, Noise: .125, Drawn: 3, Needed: 4.5, Planted: "SE*LIN+SE",
-		Leader: "SE+LIN", LeaderLeaves: 2, Gap: -.5, PriorGap: -3, Tried: 90, TriedThen: 40, AsGood: "SE*LIN", AsGoodThen: 35, Met: true, CPU: 12, CPUOthers: 90,
-		Others: []RivalRow{{"random", 70, false}, {"cks", 60, true}, {"bo", 70, true}}}
+		Leader: "SE+LIN", LeaderLeaves: 2, Gap: -.5, PriorGap: -3, Tried: 90, TriedThen: 40, AsGood: "SE*LIN", AsGoodThen: 35, Met: true, CPU: 12,
+		CPUOthers: 90,
+		Others:    []RivalRow{{"random", 70, false}, {"cks", 60, true}, {"bo", 70, true}}}
 	nan := files.Number(math.NaN())
 	broken := &PlantedRow{Bases: "=SE,LIN", Seed: 8, Planted: "SE", Gap: nan, PriorGap: nan, Failure: "no room"}
 	dir := t.TempDir()

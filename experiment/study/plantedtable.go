@@ -43,7 +43,8 @@ func OpenPlanted(dir *inside.Dir) (*PlantedTable, error) {
 		r := &PlantedRow{
 			Bases: series.Text(cells[0]), Seed: p.Seed(1), Rows: p.Whole(2), Noise: p.Number(3), Drawn: p.Whole(4), Needed: p.Number(5),
 			Planted: series.Text(cells[6]), Leader: series.Text(cells[7]), LeaderLeaves: p.Whole(8), Gap: p.Number(9), PriorGap: p.Number(10),
-			Tried: p.Whole(11), TriedThen: p.Whole(12), AsGood: series.Text(cells[13]), AsGoodThen: p.Whole(14), Met: cells[15] == "true", CPU: p.Number(16),
+			Tried: p.Whole(11), TriedThen: p.Whole(12), AsGood: series.Text(cells[13]), AsGoodThen: p.Whole(14),
+			Met: cells[15] == "true", CPU: p.Number(16),
 		}
 		at := 17
 		for _, name := range RivalNames() {
