@@ -39,8 +39,8 @@ func newPlanted() *cobra.Command {
 			"Beside it, but with --alone, three other searches train one kernel after the other on the same rows, until one is as good, there is " +
 			"no more to try, or " +
 			"they have trained twice as many kernels as growth had tried when the first such came, or else its leader: kernels at random, " +
-			"greedy compositional search (CKS) and Bayesian optimisation with distances between kernels, whose candidates are neighbours of the best and some at random. They " +
-			"have the same evidence of each kernel; hyperparameters are searched on the bound, with the inducing inputs that " +
+			"greedy compositional search (CKS) and Bayesian optimisation with distances between kernels, whose candidates are neighbours of the best " +
+			"and some at random. They have the same evidence of each kernel; hyperparameters are searched on the bound, with the inducing inputs that " +
 			"growth has for kernels that come late.\n\n" +
 			"With --out the rows are also written to study-planted.csv; with the directory of the same study, which may have more --seeds now, " +
 			"it goes on where that was cut, within a data set, too, behind the last kernels that were trained.",

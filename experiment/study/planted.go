@@ -341,8 +341,8 @@ func (s PlantedSummary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: growth has found the planted kernel, or what exact evidence does not tell from it, on %d of %d data sets, with the "+
 		"prior over the grammar %d, and has tried as good a one on %d; its leader came after %.0f kernels in the mean, of %.0f until growth "+
-		"ended; the planted one itself was tried on %d. Of the planted ones %d are in K144, of the leaders %d.", s.Bases, s.Found, s.Sets, s.WithPrior, s.Reached,
-		float64(s.TriedThen),
+		"ended; the planted one itself was tried on %d. Of the planted ones %d are in K144, of the leaders %d.", s.Bases, s.Found,
+		s.Sets, s.WithPrior, s.Reached, float64(s.TriedThen),
 		float64(s.Tried), s.Met, s.Listed, s.Leading)
 	for _, o := range s.Others {
 		fmt.Fprintf(&b, " %s has found as good a one on %d with at most twice as many kernels as growth until then; where growth has "+
