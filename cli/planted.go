@@ -36,12 +36,11 @@ func newPlanted() *cobra.Command {
 			"from the hyperparameters that the data were drawn with, and with the volume of that mode. It is found where it leads, or " +
 			"what leads is within a nat, or above: the data do not tell the two apart, or prefer the other. Since the prior over the grammar " +
 			"has its say in what leads, the first kernel that was tried and is as good by evidence alone is told, too.\n\n" +
-			"Beside it, but with --alone, three other searches train one kernel after the other on the same rows, until one is as good, there is " +
-			"no more to try, or " +
-			"they have trained twice as many kernels as growth had tried when the first such came, or else its leader: kernels at random, " +
-			"greedy compositional search (CKS) and Bayesian optimisation with distances between kernels, whose candidates are neighbours of the best " +
-			"and some at random. They have the same evidence of each kernel; hyperparameters are searched on the bound, with the inducing inputs that " +
-			"growth has for kernels that come late.\n\n" +
+			"Beside it, but with --alone, three other searches train one kernel after the other on the same rows, until one is as good, " +
+			"there is no more to try, or they have trained twice as many kernels as growth had tried when the first such came, or else its " +
+			"leader: kernels at random, greedy compositional search (CKS) and Bayesian optimisation with distances between kernels, whose " +
+			"candidates are neighbours of the best and some at random. They have the same evidence of each kernel; hyperparameters are " +
+			"searched on the bound, with the inducing inputs that growth has for kernels that come late.\n\n" +
 			"With --out the rows are also written to study-planted.csv; with the directory of the same study, which may have more --seeds now, " +
 			"it goes on where that was cut, within a data set, too, behind the last kernels that were trained.",
 		Example: "# does it work at all?\nkestrel study planted --rows 200..300 --leaves 3..4 --seeds 1..3\n\n" +
