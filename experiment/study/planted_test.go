@@ -57,6 +57,9 @@ func TestPlanted(t *testing.T) {
 		math.IsNaN(float64(row.Gap)) || row.Planted == row.Leader && (!row.Met || math.Abs(float64(row.Gap)) > 0.5) {
 		t.Errorf("%+v", *row)
 	}
+	if row.Found() && (row.AsGood == "" || row.AsGoodThen < 1 || row.AsGoodThen > row.Tried) || !row.Found() && row.Met && row.AsGood == "" {
+		t.Errorf("%q as good with kernel %d: %+v", row.AsGood, row.AsGoodThen, *row)
+	}
 	prior := p.grammar.LogPrior(e) - p.grammar.LogPrior(leader)
 	if math.Abs(float64(row.PriorGap-row.Gap)-prior) > 1e-9 {
 		t.Errorf("with the prior %v, without %v, and that is %v", row.PriorGap, row.Gap, prior)

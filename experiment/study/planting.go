@@ -274,7 +274,7 @@ func (t *planting) grow(ctx context.Context, row *PlantedRow) error {
 			then[e.Expr.ID()] = row.Tried
 		}
 		if row.AsGood == "" && trainer.Last().Proportion == 1 {
-			if row.AsGood, err = looked.asGood(ctx, trainer.Last()); err != nil {
+			if row.AsGood, err = looked.among(ctx, trainer.Last()); err != nil {
 				return err
 			}
 			row.AsGoodThen = then[row.AsGood]
@@ -300,14 +300,14 @@ func (t *planting) grow(ctx context.Context, row *PlantedRow) error {
 	return nil
 }
 
-// look watches a run for a kernel as good as the planted one.
+// look watches a run for a kernel as good as the planted one; nothing that it finds is kept for others.
 type look struct {
 	*planting
 	climbed map[string]float64 // from which evidence kernels have been climbed
 }
 
-// asGood is the first of an evaluation's kernels that cannot be told from the planted one, or is better, "" if there is none.
-func (l look) asGood(ctx context.Context, e *vbks.Evaluation) (string, error) {
+// among is the first of an evaluation's kernels that cannot be told from the planted one, or is better, "" if there is none.
+func (l look) among(ctx context.Context, e *vbks.Evaluation) (string, error) {
 	const again = 0.1 // nats
 	for i := range e.Kernels {
 		k, err := l.of(&e.Kernels[i])

@@ -22,7 +22,7 @@ type Want struct {
 const (
 	// Lags have so many cells for each row, so that a cell is a fraction of the shortest details.
 	lagCells = 32
-	// Periods are as long as so many rows at least, and so many are within the range.
+	// Periods are as long as so many rows at least, and so many are within the range, or within twice the memory.
 	wantedRows   = 4
 	wantedCycles = 2
 	// What is usual is told by so many periods to either side, and anew after a quarter of these.
@@ -35,18 +35,19 @@ const (
 func wantedLengths() []float64 { return []float64{1, 0.3, 0.1, 0.05} }
 
 // Wanted finds what the covariance K̂ of a Gaussian process gains most by, to which
-// a·D is added, D_ij = B_ij k_PER(x_i, x_j) exp(−(x_i−x_j)²/2λ²), for periods p, lengths ℓ and memories λ. The slope at a = 0 is the score
+// a·D is added, D_ij = B_ij k_PER(x_i, x_j) exp(−(x_i−x_j)²/2λ²), for periods p, lengths ℓ and memories λ; w is
+// (ααᵀ − K̂⁻¹)∘B, of which the diagonal does not count. The slope at a = 0 is, but for a constant, the score
 //
-//	s = ½ tr (ααᵀ − K̂⁻¹)D = Σ_Δ S(Δ) k_PER(Δ) exp(−Δ²/2λ²),  α = K̂⁻¹y,
+//	s = Σ_{i>j} (ααᵀ − K̂⁻¹)_ij D_ij = Σ_Δ S(Δ) k_PER(Δ) exp(−Δ²/2λ²),  α = K̂⁻¹y,
 //
-// with S the sum of w_ij = (ααᵀ − K̂⁻¹)_ij B_ij over pairs of a lag Δ, so that all periods take one Fourier transform of S,
+// with S the sum of w over pairs of a lag Δ, so that all periods take one Fourier transform of S,
 // whose harmonics k_PER weighs. Its variance, that is, the information about a, is taken for what is usual at
 // neighbouring periods: with z the score less its median, by the root of that, and ν harmonics a gain of
 //
 //	ν(u − ln(1 + u)),  u = z/√ν.
 //
-// The best of each length and memory are returned, the greatest gain first; with none but memories without end where one is
-// asked for. None where fewer than 12 inputs differ, or the context has ended.
+// The best of each length and memory are returned, the greatest gain first; without memories cycles are alike over
+// all of the range. None where fewer than 12 inputs differ, or the context has ended.
 func Wanted(ctx context.Context, x []float64, w mat.Symmetric, memories bool) []Want {
 	s, ok := sampleOf(x)
 	if !ok || s.distinct < fewestInputs {

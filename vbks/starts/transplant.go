@@ -281,7 +281,7 @@ func (w *Drawer) flatten(t *params.Term, raw []float64, times float64) {
 	in := t.In
 	raw[in.Off] = 1
 	for i := range in.NumScale {
-		l := min(times, 90)
+		l := min(times, endless)
 		if in.Op != kernelspace.OpPER && in.Op != kernelspace.OpLevels {
 			l = min(times, 900) * w.scales.Span[in.Cols[min(i, len(in.Cols)-1)]]
 		}
