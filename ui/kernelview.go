@@ -397,6 +397,8 @@ func sourceText(source string) string {
 		return "details that repeat"
 	case "scanned":
 		return "a period of few cycles"
+	case "sifted":
+		return "a period wanted at a leaf's place"
 	case "left":
 		return "a period left in the data"
 	case "returned":
