@@ -399,6 +399,8 @@ func sourceText(source string) string {
 		return "a period of few cycles"
 	case "sifted":
 		return "a period wanted at a leaf's place"
+	case "paired":
+		return "two periods in the place of one"
 	case "left":
 		return "a period left in the data"
 	case "returned":

@@ -580,7 +580,7 @@ func TestSourcesInWords(t *testing.T) {
 		"tuned": "tuning on all inducing inputs", "SE*LIN": "the solution of SE*LIN", "varied": "its solution, varied",
 		"rougher": "its solution, made rougher", "scanned": "a period of few cycles", "left": "a period left in the data",
 		"returned": "a column that seemed of no use", "wrapped": "a period as long as the data", "folded": "details that repeat",
-		"sifted": "a period wanted at a leaf's place",
+		"sifted": "a period wanted at a leaf's place", "paired": "two periods in the place of one",
 	} {
 		if got := sourceText(source); got != want {
 			t.Errorf("%s: %q, want %q", source, got, want)

@@ -22,6 +22,8 @@ const (
 	leftPeriods   = 4     // those that a solution leaves that are tried
 	siftedWants   = 6     // periods that a covariance wants at a leaf's place that are tried, and followed
 	siftedBest    = 2
+	pairedWants   = 24 // products of two periods that are tried, and followed
+	pairedBest    = 4
 )
 
 // roughen tries, in a thorough search, whether what the present solutions take for
@@ -30,7 +32,7 @@ func (u *unit) roughen(ctx context.Context, onRows, plain objective) error {
 	if !u.thorough() {
 		return nil
 	}
-	return u.variants(ctx, onRows, plain, variantSlack, 1, "rougher", nil, u.drawer.Roughen)
+	return u.variants(ctx, onRows, plain, variantSlack, 1, "rougher", nil, surely(u.drawer.Roughen))
 }
 
 // scan tries, in a thorough search of few kernels on few rows, periods of few cycles, by
@@ -39,7 +41,7 @@ func (u *unit) scan(ctx context.Context, onRows, onScreen objective) error {
 	if !u.scanned() {
 		return nil
 	}
-	return u.variants(ctx, onRows, onScreen, math.NaN(), u.followed(), "scanned", nil, u.drawer.Scan)
+	return u.variants(ctx, onRows, onScreen, math.NaN(), u.followed(), "scanned", nil, surely(u.drawer.Scan))
 }
 
 // fold tries whether the functions of the present solutions repeat, as they are, by what that is worth on the rows
@@ -48,7 +50,7 @@ func (u *unit) fold(ctx context.Context, onRows, onScreen objective) error {
 	if !u.scanned() {
 		return nil
 	}
-	return u.variants(ctx, onRows, onScreen, math.NaN(), u.followed(), "folded", nil, u.drawer.Fold)
+	return u.variants(ctx, onRows, onScreen, math.NaN(), u.followed(), "folded", nil, surely(u.drawer.Fold))
 }
 
 // second has variants made of the second best solutions, too, since the best need not lead as far: where bounds are
@@ -123,13 +125,13 @@ func (u *unit) recur(ctx context.Context, onRows, plain objective) error {
 		}
 	}
 	again := func(which []bool) error {
-		return u.variants(ctx, onRows, plain, slack, most, "varied", which, u.drawer.Vary)
+		return u.variants(ctx, onRows, plain, slack, most, "varied", which, surely(u.drawer.Vary))
 	}
 	if err := u.whileGaining(rounds, again); err != nil {
 		return err
 	}
 	if few && u.thorough() { // far from any optimum as they are made, so that only a climb tells
-		if err := u.variants(ctx, onRows, plain, math.Inf(1), 1, "wrapped", nil, u.drawer.Wrap); err != nil {
+		if err := u.variants(ctx, onRows, plain, math.Inf(1), 1, "wrapped", nil, surely(u.drawer.Wrap)); err != nil {
 			return err
 		}
 	}
@@ -147,38 +149,27 @@ func (u *unit) left(ctx context.Context, onRows, plain objective) error {
 	if few && !u.thorough() && !u.settings.light(u.total, u.drawer.Inducing) {
 		slack, follow, most, faint = transplantSlack, 1, 2, false
 	}
-	var failure error
-	of := func(p *kernelspace.Program, x []float64) [][]float64 {
-		out, err := u.drawer.Left(ctx, p, x, most, faint, u.factor)
-		if failure == nil {
-			failure = err
-		}
-		return out
-	}
-	if err := u.variants(ctx, onRows, plain, slack, follow, "left", nil, of); err != nil {
-		return err
-	}
-	return failure
+	return u.variants(ctx, onRows, plain, slack, follow, "left", nil, func(p *kernelspace.Program, x []float64) ([][]float64, error) {
+		return u.drawer.Left(ctx, p, x, most, faint, u.factor)
+	})
 }
 
-// sift tries periods that the covariances of the present solutions want at the places of leaves PER, where all rows, or those
-// that are searched on, are inducing inputs: fewer show nothing of them.
+// sift tries periods that the covariances of the present solutions want at the places of leaves PER, and two where one has
+// short details, where all rows, or those that are searched on, are inducing inputs: fewer show nothing of them.
 func (u *unit) sift(ctx context.Context, onRows, plain objective) error {
 	if !u.scanned() || u.worker.bound.whole == 0 && u.order.Part == nil {
 		return nil
 	}
-	var failure error
-	of := func(p *kernelspace.Program, x []float64) [][]float64 {
-		out, err := u.drawer.Sift(ctx, p, x, siftedWants, u.factor)
-		if failure == nil {
-			failure = err
-		}
-		return out
+	paired := func(p *kernelspace.Program, x []float64) ([][]float64, error) {
+		return u.drawer.Pair(ctx, p, x, pairedWants, u.factor)
 	}
-	if err := u.variants(ctx, onRows, plain, math.Inf(1), siftedBest, "sifted", nil, of); err != nil {
+	if err := u.variants(ctx, onRows, plain, math.Inf(1), pairedBest, "paired", nil, paired); err != nil {
 		return err
 	}
-	return failure
+	sifted := func(p *kernelspace.Program, x []float64) ([][]float64, error) {
+		return u.drawer.Sift(ctx, p, x, siftedWants, u.factor)
+	}
+	return u.variants(ctx, onRows, plain, math.Inf(1), siftedBest, "sifted", nil, sifted)
 }
 
 // factor is covariance.Factor on the unit's lane.
@@ -190,7 +181,7 @@ func (u *unit) factor(x []float64, p *kernelspace.Program, raw []float64, noise 
 // after the other.
 func (u *unit) bring(ctx context.Context, onRows, plain objective) error {
 	return u.whileGaining(mostBrought, func(which []bool) error {
-		return u.variants(ctx, onRows, plain, variantSlack, 1, "returned", which, u.drawer.Return)
+		return u.variants(ctx, onRows, plain, variantSlack, 1, "returned", which, surely(u.drawer.Return))
 	})
 }
 
@@ -214,6 +205,11 @@ func (u *unit) whileGaining(rounds int, variants func(which []bool) error) error
 	return nil
 }
 
+// surely is what makes starts and cannot fail.
+func surely(of func(p *kernelspace.Program, x []float64) [][]float64) func(p *kernelspace.Program, x []float64) ([][]float64, error) {
+	return func(p *kernelspace.Program, x []float64) ([][]float64, error) { return of(p, x), nil }
+}
+
 // values are those of the present solutions.
 func (u *unit) values() (v []float64) {
 	for i := range u.outcomes {
@@ -226,12 +222,16 @@ func (u *unit) values() (v []float64) {
 // that are no further than so many nats behind the present one; with NaN, whose values are of
 // some of the rows, the best in any case. Without which it is done for all kernels.
 func (u *unit) variants(ctx context.Context, onRows, plain objective, slack float64, most int, label string, which []bool,
-	of func(p *kernelspace.Program, x []float64) [][]float64,
+	of func(p *kernelspace.Program, x []float64) ([][]float64, error),
 ) error {
 	trials := make([][]*ascent, len(u.tasks))
 	for i := range u.tasks {
 		if f := &u.outcomes[i]; f.Best.X != nil && (which == nil || which[i]) {
-			for _, x := range of(u.model(i).program, f.Best.X) {
+			made, err := of(u.model(i).program, f.Best.X)
+			if err != nil {
+				return err
+			}
+			for _, x := range made {
 				trials[i] = append(trials[i], &ascent{start: x})
 			}
 		}

@@ -17,14 +17,28 @@ type Want struct {
 	Memory float64 // how far apart cycles are still alike; +Inf: all are
 	Gain   float64 // nats, about
 	Square float64 // the amplitude that gains them
+	Beside Partner // what it is multiplied by, if that repeats
+}
+
+// Partner is another leaf PER that a term has as a factor.
+type Partner struct{ Period, Length float64 }
+
+// at is its covariance at a lag.
+func (p Partner) at(lag float64) float64 {
+	s := math.Sin(math.Pi*lag/p.Period) / p.Length
+	return math.Exp(-2 * s * s)
 }
 
 const (
 	// Lags have so many cells for each row, so that a cell is a fraction of the shortest details.
 	lagCells = 32
-	// Periods are as long as so many rows at least, and so many are within the range, or within twice the memory.
+	// Periods are as long as so many rows at least, beside a partner, which leaves less to choose, and so many are within the
+	// range, or within twice the memory.
 	wantedRows   = 4
+	pairedRows   = 2
 	wantedCycles = 2
+	// The longer of two periods is such a part at least of one that both repeat within.
+	pairedTurns = 4
 	// What is usual is told by so many periods to either side, and anew after a quarter of these.
 	usualPeriods = 128
 	// Of a cycle of length ℓ harmonics up to this over ℓ are summed.
@@ -33,6 +47,9 @@ const (
 
 // wantedLengths are those of PER that are tried, from a sinusoid to a cycle of thirty details.
 func wantedLengths() []float64 { return []float64{1, 0.3, 0.1, 0.05} }
+
+// pairedLengths are those of either of two leaves PER.
+func pairedLengths() []float64 { return []float64{1, 0.5} }
 
 // Wanted finds what the covariance K̂ of a Gaussian process gains most by, to which
 // a·D is added, D_ij = B_ij k_PER(x_i, x_j) exp(−(x_i−x_j)²/2λ²), for periods p, lengths ℓ and memories λ; w is
@@ -48,52 +65,142 @@ func wantedLengths() []float64 { return []float64{1, 0.3, 0.1, 0.05} }
 //
 // The best of each length and memory are returned, the greatest gain first; without memories cycles are alike over
 // all of the range. None where fewer than 12 inputs differ, or the context has ended.
-func Wanted(ctx context.Context, x []float64, w mat.Symmetric, memories bool) []Want {
-	s, ok := sampleOf(x)
-	if !ok || s.distinct < fewestInputs {
+func Wanted(ctx context.Context, x []float64, w mat.Symmetric, memories bool) (out []Want) {
+	l, ok := lagged(x, w)
+	if !ok {
 		return nil
-	}
-	n := len(x)
-	cell := s.span / float64(lagCells*n)
-	cells := lagCells*n + 1
-	lags := make([]float64, fftLength(oversampling*cells))
-	for i := range n {
-		for j := range i {
-			lags[int(math.Abs(x[i]-x[j])/cell+0.5)] += w.At(i, j)
-		}
 	}
 	all := []float64{math.Inf(1)}
 	if memories {
-		all = append(all, s.span/4, s.span/16, s.span/64)
+		all = append(all, l.span/4, l.span/16, l.span/64)
 	}
-	fft := fourier.NewFFT(len(lags))
-	df := 1 / (float64(len(lags)) * cell)
-	weighed, half := make([]float64, len(lags)), make([]complex128, len(lags)/2+1)
-	var out []Want
 	for _, memory := range all {
 		if ctx.Err() != nil {
 			return nil
 		}
-		for i, v := range lags[:cells] {
-			d := float64(i) * cell / memory
-			weighed[i] = v * math.Exp(-d*d/2)
-		}
-		fft.Coefficients(half, weighed)
-		seen := min(s.span, 2*memory)
+		l.weigh(func(lag float64) float64 {
+			d := lag / memory
+			return math.Exp(-d * d / 2)
+		})
+		seen := min(l.span, 2*memory)
 		for _, length := range wantedLengths() {
-			if w, ok := wanted(half, df, s.span/float64(n), seen, length); ok {
-				w.Memory = memory
-				out = append(out, w)
+			r := l.rate(length, seen/wantedCycles, wantedRows*l.spacing, seen)
+			if len(r.gains) == 0 {
+				continue
+			}
+			best := slices.Index(r.gains, slices.Max(r.gains))
+			if r.gains[best] > 0 {
+				out = append(out, Want{
+					Period: 1 / (r.first + float64(best)*r.step), Length: length, Memory: memory, Gain: r.gains[best], Square: r.squares[best],
+				})
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Want) int { return cmp.Compare(b.Gain, a.Gain) })
+	byGain(out)
 	return out
 }
 
-// wanted is the best period of one length, from the transform of what lags want at multiples of df, where
-// rows are so far from each other and cycles alike over so much.
-func wanted(transform []complex128, df, spacing, seen, length float64) (best Want, ok bool) {
+// Paired is Wanted for products of two leaves PER which both repeat within a period p, and not within a part of it,
+//
+//	D_ij = B_ij k_PER(x_i, x_j; p/a, ℓ₁) k_PER(x_i, x_j; p/b, ℓ₂),  a = 1, …, 4,  b > a,  (a, b) = 1,
+//
+// of which the first factor is beside what is wanted: of all a and b that with the best lengths. Both are smooth, else one
+// leaf would do.
+func Paired(ctx context.Context, x []float64, w mat.Symmetric, period float64) (out []Want) {
+	l, ok := lagged(x, w)
+	if !ok {
+		return nil
+	}
+	most := int(period / (pairedRows * l.spacing))
+	for a := 1; a <= min(pairedTurns, most); a++ {
+		if ctx.Err() != nil {
+			return nil
+		}
+		best := make([]Want, most+1)
+		for _, length := range pairedLengths() {
+			beside := Partner{Period: period / float64(a), Length: length}
+			l.weigh(beside.at)
+			for _, length := range pairedLengths() {
+				r := l.rate(length, period, pairedRows*l.spacing, l.span)
+				for b := a + 1; b <= most; b++ {
+					i := int((float64(b)/period-r.first)/r.step + 0.5)
+					if coprime(a, b) && i < len(r.gains) && r.gains[i] > best[b].Gain {
+						best[b] = Want{
+							Period: period / float64(b), Length: length, Memory: math.Inf(1), Gain: r.gains[i], Square: r.squares[i], Beside: beside,
+						}
+					}
+				}
+			}
+		}
+		for _, want := range best {
+			if want.Gain > 0 {
+				out = append(out, want)
+			}
+		}
+	}
+	byGain(out)
+	return out
+}
+
+func coprime(a, b int) bool {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a == 1
+}
+
+func byGain(all []Want) {
+	slices.SortStableFunc(all, func(a, b Want) int { return cmp.Compare(b.Gain, a.Gain) })
+}
+
+// lags are what pairs of rows that are so far from each other want together.
+type lags struct {
+	sums          []float64 // by cells, longer than there are, for the transform
+	cells         int
+	cell          float64 // width of one
+	span, spacing float64
+	fft           *fourier.FFT
+	weighed       []float64
+	half          []complex128
+}
+
+// lagged sums w by lags; ok is false where fewer than 12 inputs differ.
+func lagged(x []float64, w mat.Symmetric) (l lags, ok bool) {
+	s, ok := sampleOf(x)
+	if !ok || s.distinct < fewestInputs {
+		return l, false
+	}
+	n := len(x)
+	l.span, l.spacing, l.cells = s.span, s.span/float64(n), lagCells*n+1
+	l.cell = s.span / float64(lagCells*n)
+	l.sums = make([]float64, fftLength(oversampling*l.cells))
+	for i := range n {
+		for j := range i {
+			l.sums[int(math.Abs(x[i]-x[j])/l.cell+0.5)] += w.At(i, j)
+		}
+	}
+	l.fft = fourier.NewFFT(len(l.sums))
+	l.weighed, l.half = make([]float64, len(l.sums)), make([]complex128, len(l.sums)/2+1)
+	return l, true
+}
+
+// weigh transforms them for terms with a factor that is a function of the lag.
+func (l *lags) weigh(factor func(lag float64) float64) {
+	for i, v := range l.sums[:l.cells] {
+		l.weighed[i] = v * factor(float64(i)*l.cell)
+	}
+	l.fft.Coefficients(l.half, l.weighed)
+}
+
+// rated are what terms of frequencies at equal steps gain, 0 where nothing, and the amplitudes that gain it.
+type rated struct {
+	first, step    float64
+	gains, squares []float64
+}
+
+// rate rates those of one length, with periods from the longest to the shortest, where cycles are alike over so much.
+func (l *lags) rate(length, longest, shortest, seen float64) rated {
+	df := 1 / (float64(len(l.sums)) * l.cell)
 	most := max(1, int(summedHarmonics/length))
 	weights, sum, squares := make([]float64, most), 0.0, 0.0
 	for h := range weights {
@@ -102,18 +209,18 @@ func wanted(transform []complex128, df, spacing, seen, length float64) (best Wan
 		squares += weights[h] * weights[h]
 	}
 	harmonics := sum * sum / squares
-	step := length / (math.Pi * seen) // moves what is as far apart as cycles are alike by a length
-	first, last := wantedCycles/seen, 1/(wantedRows*spacing)
+	r := rated{first: 1 / longest, step: length / (math.Pi * seen)} // moves what is as far apart as cycles are alike by a length
 	var scores []float64
-	for f := first; f <= last; f += step {
+	for f := r.first; f <= 1/shortest; f += r.step {
 		score := 0.0
 		for h, c := range weights {
-			if at := int(float64(h+1)*f/df + 0.5); at < len(transform) {
-				score += c / sum * real(transform[at])
+			if at := int(float64(h+1)*f/df + 0.5); at < len(l.half) {
+				score += c / sum * real(l.half[at])
 			}
 		}
 		scores = append(scores, score)
 	}
+	r.gains, r.squares = make([]float64, len(scores)), make([]float64, len(scores))
 	var near []float64
 	for from := 0; from < len(scores); from += usualPeriods / 2 {
 		to := min(len(scores), from+usualPeriods/2)
@@ -129,11 +236,10 @@ func wanted(transform []complex128, df, spacing, seen, length float64) (best Wan
 			continue
 		}
 		for i := from; i < to; i++ {
-			u := (scores[i] - middle) / sd / math.Sqrt(harmonics)
-			if gain := harmonics * (u - math.Log1p(u)); u > 0 && gain > best.Gain {
-				best, ok = Want{Period: 1 / (first + float64(i)*step), Length: length, Gain: gain, Square: (scores[i] - middle) / (sd * sd)}, true
+			if u := (scores[i] - middle) / sd / math.Sqrt(harmonics); u > 0 {
+				r.gains[i], r.squares[i] = harmonics*(u-math.Log1p(u)), (scores[i]-middle)/(sd*sd)
 			}
 		}
 	}
-	return best, ok
+	return r
 }

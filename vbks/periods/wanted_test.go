@@ -138,3 +138,84 @@ func TestNothingWanted(t *testing.T) {
 		t.Errorf("%+v of equal inputs", got)
 	}
 }
+
+// A product of two smooth cycles of which a whole number each fits into a period, in noise: with all of it taken for noise both
+// are among the first of what is wanted of that period.
+func TestPairedSeesBothPeriods(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 5))
+	const n, span, period, noise = 550, 20, 1.8, 0.1
+	among := 0
+	for _, of := range [][2]float64{{1, 9}, {2, 11}, {3, 7}} {
+		for range 10 {
+			x := scattered(rng, n, span)
+			both, without := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
+			for i := range n {
+				for j := range i + 1 {
+					d := x[i] - x[j]
+					both.SetSym(i, j, repeating(d, period/of[0], 0.7, 4)*repeating(d, period/of[1], 0.7, 4))
+				}
+				both.SetSym(i, i, 1+noise)
+				without.SetSym(i, i, 1+noise)
+			}
+			var chol mat.Cholesky
+			var lower mat.TriDense
+			chol.Factorize(both)
+			chol.LTo(&lower)
+			got := Paired(t.Context(), x, wants(t, without, draw(rng, &lower), func(int, int) float64 { return 1 }), period)
+			at := slices.IndexFunc(got, func(w Want) bool {
+				return math.Abs(w.Beside.Period*of[0]/period-1) < 1e-9 && math.Abs(w.Period*of[1]/period-1) < 1e-9
+			})
+			if at < 0 || len(got) < 45 {
+				t.Fatalf("%g and %g within one: number %d of %d wanted", of[0], of[1], at, len(got))
+			}
+			if at < 24 {
+				among++
+			}
+			for _, w := range got { // none twice, and none that repeats sooner
+				a, b := math.Round(period/w.Beside.Period), math.Round(period/w.Period)
+				for k := 2.0; k <= a; k++ {
+					if math.Mod(a, k) == 0 && math.Mod(b, k) == 0 {
+						t.Errorf("%g and %g are wanted within one", a, b)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("among the first 24 of some 57 in %d of 30 draws", among)
+	if among < 26 { // by chance 13
+		t.Errorf("both periods are among the first 24 in %d of 30 draws", among)
+	}
+}
+
+// What is said of a pair is what the score says, from the definition, pair by pair of rows, with what is usual left out.
+func TestPairedByPairs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 6))
+	const n, period = 200, 1.1
+	x := scattered(rng, n, 10)
+	cov := mat.NewSymDense(n, nil)
+	y := make([]float64, n)
+	for i := range n {
+		cov.SetSym(i, i, 1)
+		y[i] = (1+math.Cos(2*math.Pi*x[i]/period))*math.Cos(2*math.Pi*7*x[i]/period) + 0.5*rng.NormFloat64()
+	}
+	w := wants(t, cov, y, func(int, int) float64 { return 1 })
+	score := func(want Want) (sum float64) {
+		for i := range n {
+			for j := range i {
+				d := x[i] - x[j]
+				sum += w.At(i, j) * repeating(d, want.Period, want.Length, math.Inf(1)) * repeating(d, want.Beside.Period, want.Beside.Length, math.Inf(1))
+			}
+		}
+		return sum
+	}
+	got := Paired(t.Context(), x, w, period)
+	first := score(got[0])
+	for _, other := range got[len(got)/2:] {
+		if score(other) > first {
+			t.Errorf("%+v scores %.4g, the first %+v %.4g", other, score(other), got[0], first)
+		}
+	}
+	if math.Round(period/got[0].Beside.Period) != 1 || math.Round(period/got[0].Period) != 7 {
+		t.Errorf("%+v is wanted first", got[0])
+	}
+}

@@ -30,11 +30,8 @@ func (w *Drawer) Sift(ctx context.Context, p *kernelspace.Program, x []float64, 
 	if len(w.y) > shapedRows {
 		return nil, nil
 	}
-	s := sifting{Drawer: w, whole: p, factor: factor}
-	s.all, s.noise = params.Raw(p, x, w.floor)
-	s.p = p.Own()
+	s := w.sifting(p, x, factor)
 	raw, t := s.all[:len(s.p.Params)], params.Tree(s.p)
-	s.leaves = params.Leaves(s.p)
 	for i, in := range s.leaves {
 		if in.Op != kernelspace.OpPER || len(in.Cols) != 1 || w.calendrical && in.Seasonal() {
 			continue
@@ -98,6 +95,13 @@ type sifting struct {
 	factor   Factor
 }
 
+func (w *Drawer) sifting(p *kernelspace.Program, x []float64, factor Factor) sifting {
+	s := sifting{Drawer: w, whole: p, p: p.Own(), factor: factor}
+	s.all, s.noise = params.Raw(p, x, w.floor)
+	s.leaves = params.Leaves(s.p)
+	return s
+}
+
 // wants is what a leaf is wanted to be, beside what there is without its term or in the place of a constant; its carrier has any length.
 func (s *sifting) wants(ctx context.Context, leaf, carrier int, term *params.Term, beside bool) ([]periods.Want, error) {
 	in := s.leaves[leaf]
@@ -120,18 +124,31 @@ func (s *sifting) wants(ctx context.Context, leaf, carrier int, term *params.Ter
 		s.carry(s.leaves[carrier], rough, s.all[in.Off+1]*s.all[in.Off+1+in.NumScale]/(2*math.Pi))
 		references = append(references, rough)
 	}
+	column, w, err := s.score(ctx, in.Cols[0], references, s.noise, one, none)
+	if err != nil || w == nil {
+		return nil, err
+	}
+	return periods.Wanted(ctx, column, w, carrier >= 0), nil
+}
+
+// score is what pairs of rows want of a term, (ααᵀ − K̂⁻¹)∘B, where B is what one solution has beyond another, at the best of
+// some references, with their values of a column; nil where there is none.
+func (s *sifting) score(
+	ctx context.Context, c int, references [][]float64, noise float64, one, none []float64,
+) (column []float64, w *mat.SymDense, err error) {
 	rows := s.leftRows(s.p, references[len(references)-1])
-	x, y, column := s.gather(rows), mat.NewVecDense(len(rows), nil), make([]float64, len(rows))
+	x, y := s.gather(rows), mat.NewVecDense(len(rows), nil)
+	column = make([]float64, len(rows))
 	for j, r := range rows {
 		y.SetVec(j, s.y[r])
-		column[j] = s.x[r*s.dim+in.Cols[0]]
+		column[j] = s.x[r*s.dim+c]
 	}
 	var chol *mat.Cholesky
 	alpha, top := new(mat.VecDense), math.Inf(-1)
 	for _, raw := range references {
-		u, err := s.factor(x, s.whole, raw, s.noise)
+		u, err := s.factor(x, s.whole, raw, noise)
 		if err != nil || ctx.Err() != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if u == nil {
 			continue
@@ -145,9 +162,9 @@ func (s *sifting) wants(ctx context.Context, leaf, carrier int, term *params.Ter
 			chol, alpha, top = c, a, nats
 		}
 	}
-	w := new(mat.SymDense)
+	w = new(mat.SymDense)
 	if chol == nil || chol.InverseTo(w) != nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	at := func(row int) []float64 { return x[row*s.dim : (row+1)*s.dim] }
 	for a := range rows {
@@ -156,7 +173,7 @@ func (s *sifting) wants(ctx context.Context, leaf, carrier int, term *params.Ter
 			w.SetSym(a, b, (alpha.AtVec(a)*alpha.AtVec(b)-w.At(a, b))*of)
 		}
 	}
-	return periods.Wanted(ctx, column, w, carrier >= 0), nil
+	return column, w, nil
 }
 
 // carrier is a factor beside a leaf that can say for how long its cycles are alike, a radial one before another PER; −1 where
