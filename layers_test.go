@@ -45,6 +45,7 @@ var layers = []string{
 	"vbks/params",
 	"vbks/cost",
 	"vbks/starts",
+	"vbks/promise",
 	"vbks/covariance",
 	"vbks/distance",
 	"vbks/exact",

@@ -13,56 +13,11 @@ import (
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/kernelspace/grow"
 	"example.com/kestrel/vbks/front"
+	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/periods"
+	"example.com/kestrel/vbks/promise"
 	"example.com/kestrel/vbks/starts"
 )
-
-// growth is how rows behind those that there were are taken in: after an evaluation
-// that had seen so many, each further one adds step until there are no more.
-type growth struct {
-	evaluation, seen, step int
-	rows                   int // known since; 0: there has been none
-}
-
-// upTo are the first n rows.
-func (d Training) upTo(n int) Training {
-	d.X, d.Y = d.X[:n*d.Dim:n*d.Dim], d.Y[:n:n]
-	if d.NoiseSD != nil {
-		d.NoiseSD = d.NoiseSD[:n:n]
-	}
-	return d
-}
-
-// known are the rows that there are at the beginning.
-func (d Training) known() Training {
-	if d.Begin > 0 && d.Begin < d.Rows() && len(d.X) == d.Rows()*d.Dim {
-		return d.upTo(d.Begin)
-	}
-	return d
-}
-
-// of are the rows that a checkpoint knows, which are fewer where the data may grow.
-func (d Training) of(arrays map[string]Tensor) Training {
-	if run := arrays["run"].Data; d.First > 0 && len(run) == runFields && run[4] >= float64(d.First) && run[4] <= float64(d.Rows()) {
-		d.Begin = int(run[4])
-	}
-	return d
-}
-
-// deciding is the number of rows that priors and the like are of.
-func (d Training) deciding() int {
-	if d.First > 0 {
-		return min(d.First, d.Rows())
-	}
-	return d.Rows()
-}
-
-// scales are those of the first n rows.
-func (d Training) scales(n int) kernelspace.Scales {
-	s := starts.Summarise(d.X[:n*d.Dim], d.Y[:n], d.Dim)
-	s.Seasons, s.Cycle = d.Seasons, d.Cycle
-	return s
-}
 
 // Grow announces rows behind those that are known, up to so many of Training in all. The
 // next evaluations take them in, each the share of all that Settings.EvaluateEvery says,
@@ -102,10 +57,13 @@ func (t *Trainer) moveOn(ctx context.Context) (undo func() error, err error) {
 	if t.grown.rows <= t.data.Rows() && t.growing() && t.last != nil {
 		var blur func() error
 		if blur, err = t.sharpen(); err == nil {
-			unspread := t.spread()
+			unspread := t.spread(ctx)
 			back = func() error {
 				unspread()
 				return blur()
+			}
+			if ctx.Err() != nil { // what neighbours promise may not be known
+				err, back = joined(context.Cause(ctx), back()), func() error { return nil }
 			}
 		}
 	} else if t.grown.rows <= t.data.Rows() {
@@ -180,6 +138,8 @@ type expansion struct {
 	entered []Entered     // before the last evaluation, or that in the making
 	left    []string
 	planned front.Plan // before the last evaluation
+
+	promised map[string]promised // of the leaders before it, as far as it is known
 }
 
 // growing reports whether kernels may enter before the next evaluation.
@@ -192,7 +152,7 @@ func (t *Trainer) reopen(e *Evaluation) {
 	if !x.on || !x.over || t.evaluation != x.ended+1 || t.rows < t.data.Rows() {
 		return
 	}
-	plan := t.front()
+	plan := t.front(nil)
 	if len(plan.Enter) == 0 {
 		return
 	}
@@ -398,7 +358,7 @@ func (t *Trainer) regrow(on bool) error {
 
 // spread lets kernels leave and enter before the next evaluation, as what is known of
 // those that there are says. It returns how to undo it.
-func (t *Trainer) spread() (undo func()) {
+func (t *Trainer) spread(ctx context.Context) (undo func()) {
 	before, x := *t, &t.expansion
 	undo = func() { // what has become of the lanes stays
 		before.workers, before.group, before.lost, before.scout = t.workers, t.group, t.lost, t.scout
@@ -407,7 +367,7 @@ func (t *Trainer) spread() (undo func()) {
 	if t.compared != t.m {
 		x.tried = x.tried.Again(t.rows)
 	}
-	plan := t.front()
+	plan := t.front(t.promises(ctx))
 	x.left, x.planned = plan.Leave, plan
 	if plan.Over {
 		x.over, x.ended = true, t.evaluation
@@ -449,8 +409,8 @@ func (t *Trainer) spread() (undo func()) {
 	return undo
 }
 
-// front plans what leaves and enters.
-func (t *Trainer) front() front.Plan {
+// front plans what leaves and enters, by what neighbours may gain if that is known.
+func (t *Trainer) front(gains front.Gains) front.Plan {
 	space := make([]front.Kernel, len(t.kernels))
 	for i, k := range t.kernels {
 		current := k.current(t.rows)
@@ -461,7 +421,60 @@ func (t *Trainer) front() front.Plan {
 		}
 	}
 	x := &t.expansion
-	return x.tried.Next(x.grammar, space, t.rows, t.data.Rows(), t.growLive())
+	return x.tried.Next(x.grammar, space, t.rows, t.data.Rows(), t.growLive(), gains)
+}
+
+// promisedRows are the most rows seen of which some hundred say what neighbours promise.
+const promisedRows = 2000
+
+// promised is what neighbours of a kernel gain on its solution, of so many rows.
+type promised struct {
+	rows  int
+	free  []float64
+	gains map[string]float64
+}
+
+// promises is what says how much neighbours of a kernel may gain on it, where few rows have been seen; nil elsewhere. It follows
+// from what is kept of the kernels, so that a run that is taken up again has the same.
+func (t *Trainer) promises(ctx context.Context) front.Gains {
+	if t.rows > promisedRows || t.weighing.weights != nil {
+		return nil
+	}
+	compile := func(e kernelspace.Expr) (*kernelspace.Program, error) {
+		k, err := t.compile([]Candidate{{Expr: e}})
+		if err != nil {
+			return nil, err
+		}
+		return k[0].program, nil
+	}
+	known := t.expansion.promised
+	t.expansion.promised = map[string]promised{}
+	var rows *promise.Rows
+	return func(e kernelspace.Expr, to []grow.Neighbour) map[string]float64 {
+		at := slices.IndexFunc(t.kernels, func(k *kernel) bool { return k.id == e.ID() })
+		if at < 0 || t.kernels[at].state == nil {
+			return nil
+		}
+		k := t.kernels[at]
+		p, ok := known[k.id]
+		if !ok || p.rows != t.rows || !slices.Equal(p.free, k.state.Free) {
+			p = promised{t.rows, slices.Clone(k.state.Free), map[string]float64{}}
+		}
+		t.expansion.promised[k.id] = p
+		missing := slices.DeleteFunc(slices.Clone(to), func(n grow.Neighbour) bool {
+			_, ok := p.gains[n.Expr.ID()]
+			return ok
+		})
+		if len(missing) == 0 {
+			return p.gains
+		}
+		if rows == nil {
+			rows = promise.New(t.data.X[:t.rows*t.dim], t.data.Y[:t.rows], t.dim, t.scales, t.settings.Seed)
+		}
+		raw, noise := params.Raw(k.program, k.state.Free, t.floor)
+		maps.Copy(p.gains, rows.Gains(ctx, promise.Solution{Program: k.program, Raw: raw, Noise: noise}, missing, compile))
+		return p.gains
+	}
 }
 
 // relate finds the kinship of the kernels that there are now.
@@ -523,60 +536,6 @@ func (x *expansion) save(add func(name string, data []float64, shape ...int), te
 	}
 	text("growth/tried", strings.Join(ids, "\n"))
 	add("growth/rows", rows)
-}
-
-// expansion loads how the space grows, and makes the kernels of these ids.
-func (l *loader) expansion(t *Trainer, ids []string) {
-	v := l.optional("growth", growingFields)
-	if v == nil {
-		return
-	}
-	x := &t.expansion
-	if x.grammar == nil {
-		if err := t.expand(); err != nil {
-			l.fail("array growth: %v", err)
-			return
-		}
-	}
-	x.on, x.over = v[0] != 0, v[1] != 0
-	x.blurred = l.optional("growth/blurred", 1) != nil
-	if ended := l.optional("growth/ended", 1); ended != nil {
-		x.ended = l.whole("growth/ended", ended[0], 0, math.MaxInt32)
-	}
-	tried := l.lines("growth/tried")
-	rows := l.optional("growth/rows", len(tried))
-	if (len(tried) > 0) != (rows != nil) {
-		l.fail("of arrays growth/tried and growth/rows one is missing")
-		return
-	}
-	x.tried = front.Tried{}
-	for i, id := range tried {
-		x.tried[id] = l.whole("growth/rows", rows[i], 0, front.Forever)
-	}
-	space := make([]Candidate, len(ids))
-	for i, id := range ids {
-		var err error
-		if space[i], err = t.candidate(id); err != nil {
-			l.fail("array kernels: number %d: %v", i+1, err)
-			return
-		}
-	}
-	kernels, err := t.compile(space)
-	if err != nil {
-		l.fail("array kernels: %v", err)
-		return
-	}
-	t.kernels = kernels
-	t.assume(kernels)
-}
-
-// candidate is that of the space that the run began with, or one that has come since.
-func (t *Trainer) candidate(id string) (Candidate, error) {
-	if at := slices.IndexFunc(t.space, func(c Candidate) bool { return c.Expr.ID() == id }); at >= 0 {
-		return t.space[at], nil
-	}
-	e, err := kernelspace.Parse(id)
-	return Candidate{Expr: e}, err
 }
 
 // late divides the live kernels into those that came after the first evaluation and have no

@@ -12,6 +12,7 @@ import (
 	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/belief"
+	"example.com/kestrel/vbks/front"
 	"example.com/kestrel/vbks/noise"
 	"example.com/kestrel/vbks/params"
 )
@@ -491,4 +492,58 @@ func (t *Trainer) OwnInputs(id string) []float64 {
 		return t.kernels[i].state.Z
 	}
 	return nil
+}
+
+// expansion loads how the space grows, and makes the kernels of these ids.
+func (l *loader) expansion(t *Trainer, ids []string) {
+	v := l.optional("growth", growingFields)
+	if v == nil {
+		return
+	}
+	x := &t.expansion
+	if x.grammar == nil {
+		if err := t.expand(); err != nil {
+			l.fail("array growth: %v", err)
+			return
+		}
+	}
+	x.on, x.over = v[0] != 0, v[1] != 0
+	x.blurred = l.optional("growth/blurred", 1) != nil
+	if ended := l.optional("growth/ended", 1); ended != nil {
+		x.ended = l.whole("growth/ended", ended[0], 0, math.MaxInt32)
+	}
+	tried := l.lines("growth/tried")
+	rows := l.optional("growth/rows", len(tried))
+	if (len(tried) > 0) != (rows != nil) {
+		l.fail("of arrays growth/tried and growth/rows one is missing")
+		return
+	}
+	x.tried = front.Tried{}
+	for i, id := range tried {
+		x.tried[id] = l.whole("growth/rows", rows[i], 0, front.Forever)
+	}
+	space := make([]Candidate, len(ids))
+	for i, id := range ids {
+		var err error
+		if space[i], err = t.candidate(id); err != nil {
+			l.fail("array kernels: number %d: %v", i+1, err)
+			return
+		}
+	}
+	kernels, err := t.compile(space)
+	if err != nil {
+		l.fail("array kernels: %v", err)
+		return
+	}
+	t.kernels = kernels
+	t.assume(kernels)
+}
+
+// candidate is that of the space that the run began with, or one that has come since.
+func (t *Trainer) candidate(id string) (Candidate, error) {
+	if at := slices.IndexFunc(t.space, func(c Candidate) bool { return c.Expr.ID() == id }); at >= 0 {
+		return t.space[at], nil
+	}
+	e, err := kernelspace.Parse(id)
+	return Candidate{Expr: e}, err
 }

@@ -8,9 +8,11 @@ import (
 	"slices"
 
 	"example.com/kestrel/device"
+	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/noise"
 	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/random"
+	"example.com/kestrel/vbks/starts"
 )
 
 // rowSet is a choice of training rows: the first N, or those listed.
@@ -440,4 +442,51 @@ func positive(x []float64) bool {
 		}
 	}
 	return true
+}
+
+// growth is how rows behind those that there were are taken in: after an evaluation
+// that had seen so many, each further one adds step until there are no more.
+type growth struct {
+	evaluation, seen, step int
+	rows                   int // known since; 0: there has been none
+}
+
+// upTo are the first n rows.
+func (d Training) upTo(n int) Training {
+	d.X, d.Y = d.X[:n*d.Dim:n*d.Dim], d.Y[:n:n]
+	if d.NoiseSD != nil {
+		d.NoiseSD = d.NoiseSD[:n:n]
+	}
+	return d
+}
+
+// known are the rows that there are at the beginning.
+func (d Training) known() Training {
+	if d.Begin > 0 && d.Begin < d.Rows() && len(d.X) == d.Rows()*d.Dim {
+		return d.upTo(d.Begin)
+	}
+	return d
+}
+
+// of are the rows that a checkpoint knows, which are fewer where the data may grow.
+func (d Training) of(arrays map[string]Tensor) Training {
+	if run := arrays["run"].Data; d.First > 0 && len(run) == runFields && run[4] >= float64(d.First) && run[4] <= float64(d.Rows()) {
+		d.Begin = int(run[4])
+	}
+	return d
+}
+
+// deciding is the number of rows that priors and the like are of.
+func (d Training) deciding() int {
+	if d.First > 0 {
+		return min(d.First, d.Rows())
+	}
+	return d.Rows()
+}
+
+// scales are those of the first n rows.
+func (d Training) scales(n int) kernelspace.Scales {
+	s := starts.Summarise(d.X[:n*d.Dim], d.Y[:n], d.Dim)
+	s.Seasons, s.Cycle = d.Seasons, d.Cycle
+	return s
 }

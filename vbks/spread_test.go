@@ -246,7 +246,7 @@ func TestSpaceGrowsAgain(t *testing.T) {
 	for tr.rows < tr.data.Rows() {
 		next(t, tr)
 	}
-	if !tr.growing() || len(tr.front().Enter) == 0 {
+	if !tr.growing() || len(tr.front(nil).Enter) == 0 {
 		t.Fatalf("nothing is left to try: %+v", tr.expansion)
 	}
 	for _, c := range []struct {

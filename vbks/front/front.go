@@ -23,6 +23,10 @@ const (
 	// A kernel that has left is tried again once there are again as many rows as it was
 	// compared on, and of all rows if those were fewer: what leads then says which kernels are in doubt.
 	again = 2
+	// Of so many kernels that enter all but one are those that promise most by what they are to be expected to gain.
+	hedge = 3
+	// While rows arrive no more than Early enter at a time where it is known what they promise.
+	Early = 3
 )
 
 // Kernel is one of the space, as the last evaluation left it.
@@ -50,6 +54,9 @@ type Plan struct {
 	// Of the front: how many kernels' neighbours are tried, and how many of these wait for room.
 	Leaders, Waiting int
 }
+
+// Gains is by how many nats neighbours may be better than a kernel, by id, those that are not in it by none; see promise.Rows.
+type Gains func(of kernelspace.Expr, to []grow.Neighbour) map[string]float64
 
 // Tried is on how many rows kernels were compared that have left, by id.
 type Tried map[string]int
@@ -84,16 +91,17 @@ func (t Tried) Again(rows int) Tried {
 //
 //	score(parent) − log p(parent) + log p(neighbour)
 //
-// that is, how good it is if it explains no more than its parent. The best by that enter, as
-// many as there is room for; of all rows only the first kernel's and those that are not
-// Doubtful: so much the prior and their parent's evidence say against the others. Where none of
+// that is, how good it is if it explains no more than its parent, and where gains is not nil what it may gain on that. The best by
+// the first alone enter, or of three two by both and one by the first, since gains are of kernels that have not been trained;
+// as many as there is room for, but where gains are known no more than Early while rows arrive; of all rows only the first
+// kernel's and those that are not Doubtful: so much the prior and their parent's evidence say against the others. Where none of
 // these is left, the first kernel's moves enter, see grow.Grammar.Moves.
 //
 // Who is Gone leaves in any case. To make room those that are least leave, but not the leaders, and half of live, or of a
 // larger space that it began with, stay (sequential halving, as pruning does): with many rows
 // a few nats per thousand decide all long before a kernel has found its optimum. Once all
 // rows have been seen, those leave, too, that are Hopeless.
-func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
+func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains Gains) Plan {
 	var compared []int
 	there := map[string]bool{}
 	others := 0 // that wait
@@ -120,22 +128,26 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
 	leaders := compared[:min(Leaders, max(1, (live-others)/2), len(compared))]
 	type proposal struct {
 		Entrant
-		promise float64
+		promise, more float64 // by its parent's score, and with what it may gain
 	}
 	proposed := map[string]proposal{}
 	propose := func(place int, k *Kernel, to []grow.Neighbour) {
 		own := k.Score - g.LogPrior(k.Expr)
-		for _, n := range to {
+		to = slices.DeleteFunc(to, func(n grow.Neighbour) bool {
 			id := n.Expr.ID()
-			if on, tried := t[id]; there[id] || tried && rows < again*on && (rows < all || on >= all) {
-				continue
-			}
-			promise := own + g.LogPrior(n.Expr)
-			if place > 0 && !near(promise, Doubtful) {
-				continue
-			}
-			if p, some := proposed[id]; !some || promise > p.promise {
-				proposed[id] = proposal{Entrant{n.Expr, k.Expr.ID(), n.Step()}, promise}
+			on, tried := t[id]
+			return there[id] || tried && rows < again*on && (rows < all || on >= all) ||
+				place > 0 && !near(own+g.LogPrior(n.Expr), Doubtful)
+		})
+		var gain map[string]float64
+		if gains != nil && len(to) > 0 {
+			gain = gains(k.Expr, to)
+		}
+		for _, n := range to {
+			id, promise := n.Expr.ID(), own+g.LogPrior(n.Expr)
+			more := promise + gain[id]
+			if p, some := proposed[id]; !some || more > p.more || more == p.more && promise > p.promise {
+				proposed[id] = proposal{Entrant{n.Expr, k.Expr.ID(), n.Step()}, promise, more}
 			}
 		}
 	}
@@ -148,15 +160,24 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
 	front := slices.SortedFunc(maps.Values(proposed), func(a, b proposal) int {
 		return cmp.Or(cmp.Compare(b.promise, a.promise), kernelspace.Compare(a.Expr, b.Expr))
 	})
+	if gains != nil {
+		more := slices.Clone(front)
+		slices.SortStableFunc(more, func(a, b proposal) int { return cmp.Compare(b.more, a.more) })
+		front = hedged(more, front, func(a, b proposal) bool { return a.Expr.Equal(b.Expr) })
+	}
 	plan := Plan{Over: rows == all && len(front) == 0, Leaders: len(leaders)}
 
 	stay := len(compared)
 	for stay > len(leaders) && !near(space[compared[stay-1]].Score, Hopeless) {
 		stay--
 	}
-	if room := live - others - stay; len(front) > room {
+	wanted := len(front)
+	if gains != nil && rows < all {
+		wanted = min(wanted, Early)
+	}
+	if room := live - others - stay; wanted > room {
 		half := (max(live, len(compared)) + 1) / 2
-		stay = max(min(stay, live-others-len(front)), min(stay, half), len(leaders))
+		stay = max(min(stay, live-others-wanted), min(stay, half), len(leaders))
 	}
 	gone := map[int]bool{}
 	for _, i := range compared[stay:] {
@@ -167,11 +188,28 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int) Plan {
 			plan.Leave = append(plan.Leave, k.Expr.ID())
 		}
 	}
-	for _, p := range front[:max(0, min(len(front), live-others-stay))] {
+	for _, p := range front[:max(0, min(wanted, live-others-stay))] {
 		plan.Enter = append(plan.Enter, p.Entrant)
 	}
 	plan.Waiting = len(front) - len(plan.Enter)
 	return plan
+}
+
+// hedged merges two orders of the same, two of the first to one of the second.
+func hedged[T any](first, second []T, equal func(a, b T) bool) (out []T) {
+	next := [2][]T{first, second}
+	for len(out) < len(first) {
+		from := &next[0]
+		if len(out)%hedge == hedge-1 {
+			from = &next[1]
+		}
+		p := (*from)[0]
+		*from = (*from)[1:]
+		if !slices.ContainsFunc(out, func(o T) bool { return equal(o, p) }) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // Forever is on how many rows a kernel is taken to have been compared that is not to be

@@ -49,7 +49,7 @@ func TestWhoEnters(t *testing.T) {
 		{Expr: parse(t, "PER"), Compared: true, Score: -40, Leads: true},
 		{Expr: parse(t, "PER*RQ"), Compared: true, Score: -41},
 	}
-	p := Tried{"PER+SE": 30}.Next(g, space, 50, 100, 8)
+	p := Tried{"PER+SE": 30}.Next(g, space, 50, 100, 8, nil)
 	if p.Over || len(p.Leave) > 0 || len(p.Enter) != 5 {
 		t.Fatalf("%+v", p)
 	}
@@ -58,7 +58,7 @@ func TestWhoEnters(t *testing.T) {
 	if ids := entered(p); slices.Contains(ids, "PER+SE") || !slices.Contains(ids, "RQ") || !slices.Contains(ids, "LIN") || ids[0] != "RQ" {
 		t.Errorf("%v enter", ids)
 	}
-	if p := (Tried{"PER+SE": 25}).Next(g, space, 50, 100, 40); !slices.Contains(entered(p), "PER+SE") {
+	if p := (Tried{"PER+SE": 25}).Next(g, space, 50, 100, 40, nil); !slices.Contains(entered(p), "PER+SE") {
 		t.Error("what was compared on half the rows does not come again")
 	}
 }
@@ -74,22 +74,22 @@ func TestWhoLeaves(t *testing.T) {
 	for i, e := range all { // 8, the first leads
 		space = append(space, Kernel{Expr: e, Compared: true, Score: -4 * float64(i), Leads: i == 0})
 	}
-	p := Tried{}.Next(g, space, 50, 100, 8)
+	p := Tried{}.Next(g, space, 50, 100, 8, nil)
 	if len(p.Leave) != 4 || len(p.Enter) != 4 {
 		t.Errorf("%d leave, %d enter", len(p.Leave), len(p.Enter))
 	}
-	if p := (Tried{}).Next(g, space, 100, 100, 100); len(p.Leave) != 3 { // 15 nats behind, but not of the leaders
+	if p := (Tried{}).Next(g, space, 100, 100, 100, nil); len(p.Leave) != 3 { // 15 nats behind, but not of the leaders
 		t.Errorf("of all rows %v leave", p.Leave)
 	}
-	if p := (Tried{}).Next(g, space, 50, 100, 100); len(p.Leave) != 0 {
+	if p := (Tried{}).Next(g, space, 50, 100, 100, nil); len(p.Leave) != 0 {
 		t.Errorf("with room for all %v leave", p.Leave)
 	}
-	if p := (Tried{}).Next(g, space, 50, 100, 3); len(p.Leave) != 4 || len(p.Enter) != 0 { // a larger one shrinks by halves
+	if p := (Tried{}).Next(g, space, 50, 100, 3, nil); len(p.Leave) != 4 || len(p.Enter) != 0 { // a larger one shrinks by halves
 		t.Errorf("of 8 with room for 3 %v leave, %v enter", p.Leave, p.Enter)
 	}
 	space[1] = Kernel{Expr: space[1].Expr, Gone: true}
 	space[2] = Kernel{Expr: space[2].Expr, Waits: true}
-	p = Tried{}.Next(g, space, 50, 100, 8)
+	p = Tried{}.Next(g, space, 50, 100, 8, nil)
 	if left := p.Leave; !slices.Contains(left, space[1].Expr.ID()) || slices.Contains(left, space[2].Expr.ID()) ||
 		len(p.Enter)+len(space)-len(left) > 8 {
 		t.Errorf("one failed, one waits: %+v", p)
@@ -125,8 +125,8 @@ func TestGrowthEnds(t *testing.T) {
 			for i := range space {
 				space[i].Leads = space[i].Expr.Equal(best.Expr)
 			}
-			p := tried.Next(g, space, rows, 100, live)
-			if fmt.Sprint(p) != fmt.Sprint(tried.Next(g, space, rows, 100, live)) {
+			p := tried.Next(g, space, rows, 100, live, nil)
+			if fmt.Sprint(p) != fmt.Sprint(tried.Next(g, space, rows, 100, live, nil)) {
 				t.Fatal("the same question has two answers")
 			}
 			for _, id := range p.Leave {
@@ -171,7 +171,7 @@ func TestAgain(t *testing.T) {
 		tried Tried
 		rq    bool
 	}{{before, false}, {after, true}} {
-		ids := entered(c.tried.Next(g, space, 101, 300, 40))
+		ids := entered(c.tried.Next(g, space, 101, 300, 40, nil))
 		if slices.Contains(ids, "RQ") != c.rq || !slices.Contains(ids, "LIN") || slices.Contains(ids, "PER") {
 			t.Errorf("of %v %v enter", c.tried, ids)
 		}
@@ -190,7 +190,7 @@ func TestAllRowsDecide(t *testing.T) {
 		rows int
 		rq   bool
 	}{{99, false}, {100, true}} {
-		ids := entered(tried.Next(g, space, c.rows, 100, 40))
+		ids := entered(tried.Next(g, space, c.rows, 100, 40, nil))
 		if slices.Contains(ids, "RQ") != c.rq || slices.Contains(ids, "LIN") || slices.Contains(ids, "PER") {
 			t.Errorf("of %d rows %v enter", c.rows, ids)
 		}

@@ -1,0 +1,371 @@
+// Package promise says what kernels with one leaf more than another may gain on it, before any of them is trained.
+package promise
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/grow"
+	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/periods"
+	"example.com/kestrel/vbks/random"
+)
+
+const (
+	mostRows = 300 // that are looked at
+	stream   = 0x70726f6d
+	// Of a leaf PER so many periods are tried.
+	mostPeriods = 2
+)
+
+// share is how much of the function's variance, and of the noise's, becomes a leaf's.
+type share struct{ function, noise float64 }
+
+// firstShares are those that a leaf is tried with, otherShares the others, with what is best.
+func firstShares() []share { return []share{{0, 0.3}, {0.5, 0}} }
+
+func otherShares() []share { return []share{{0, 0.1}, {0, 0.6}, {0, 0.9}, {0.1, 0}, {0.9, 0}} }
+
+// spans are the lengths of radial leaves that are tried, in ranges of x.
+func spans() []float64 { return []float64{1, 1. / 3, 0.1, 0.03, 0.01} }
+
+// Rows are what kernels are looked at on.
+type Rows struct {
+	dim    int
+	x      []float64
+	y      []float64
+	scales kernelspace.Scales
+	known  map[string][]*mat.SymDense // what leaves may be
+}
+
+type compiler = func(kernelspace.Expr) (*kernelspace.Program, error)
+
+// New takes rows x (row-major) and y, or some of them where they are many.
+func New(x, y []float64, dim int, scales kernelspace.Scales, seed uint64) *Rows {
+	r := &Rows{dim: dim, scales: scales}
+	rng := rand.New(rand.NewPCG(seed, stream))
+	rows := make([]int, len(y))
+	for i := range rows {
+		rows[i] = i
+	}
+	if len(rows) > mostRows {
+		rows = random.Sample(rng, len(y), mostRows)
+	}
+	for _, i := range rows {
+		r.x, r.y = append(r.x, x[i*dim:(i+1)*dim]...), append(r.y, y[i])
+	}
+	return r
+}
+
+func (r *Rows) at(i int) []float64 { return r.x[i*r.dim : (i+1)*r.dim] }
+
+// Solution is a kernel's: its parameters as they are, those of a line as its mean among them, and the variance of its noise.
+type Solution struct {
+	Program *kernelspace.Program
+	Raw     []float64
+	Noise   float64
+}
+
+// Gains returns, by id, what neighbours with a leaf more that is added or multiplied gain on a solution, in nats, about, and at
+// least 0, and 0 of other neighbours. With K₀ the covariance of the rows and σ² the noise of the solution, and D what the
+// leaf adds to it for an amplitude of one at its place, the rest being as it is, it is
+//
+//	max ln N(y; 0, (1 − b)K₀ + (bk̄ + cσ²)D/d̄ + (1 − c)σ²I) − ln N(y; 0, K₀ + σ²I) − ln n,
+//
+// where k̄ and d̄ are the means of the diagonals of K₀ and D: a share b of the function, or c of what is taken for noise, becomes
+// the leaf's. The maximum is over some shares and n choices of the leaf's hyperparameters: lengths of a radial one; of PER the
+// periods and lengths that pairs of rows want most (periods.Wanted), as if each number of rows were another one; what
+// is in the middle of the prior for others. Nothing
+// is optimised, so that it is an order in which to try neighbours, and no evidence. compile makes programs. It is nil where the
+// context has ended or K₀ + σ²I is near singular.
+func (r *Rows) Gains(ctx context.Context, of Solution, neighbours []grow.Neighbour, compile compiler) map[string]float64 {
+	l := r.look(ctx, of, compile)
+	if l == nil {
+		return nil
+	}
+	out := map[string]float64{}
+	for i := range neighbours {
+		n := &neighbours[i]
+		if ctx.Err() != nil {
+			return nil
+		}
+		out[n.Expr.ID()] = 0
+		if n.Kind != grow.Add && n.Kind != grow.Multiply {
+			continue
+		}
+		program, err := compile(n.Expr)
+		if err != nil {
+			continue
+		}
+		leaf, err := kernelspace.Parse(n.Leaf)
+		if err != nil {
+			continue
+		}
+		for _, around := range l.places(program.Own(), n.Kind) {
+			out[n.Expr.ID()] = math.Max(out[n.Expr.ID()], l.gain(leaf, around, compile))
+		}
+	}
+	return out
+}
+
+// looked is a solution that is looked at.
+type looked struct {
+	*Rows
+	ctx    context.Context
+	id     string
+	leaves []*mat.SymDense // what each of its leaves is
+	k      *mat.SymDense   // K₀
+	noise  float64
+	nats   float64
+	w      *mat.SymDense // ααᵀ − (K₀ + σ²I)⁻¹
+}
+
+// look factorises a solution's covariance; nil where that cannot be.
+func (r *Rows) look(ctx context.Context, of Solution, compile compiler) *looked {
+	l := &looked{Rows: r, ctx: ctx, k: r.matrix(of.Program, of.Raw), noise: of.Noise}
+	var chol mat.Cholesky
+	alpha := l.solve(&chol, nil, share{})
+	if alpha == nil {
+		return nil
+	}
+	l.nats = nats(l.y, alpha, &chol)
+	var inverse mat.SymDense
+	if chol.InverseTo(&inverse) != nil {
+		return nil
+	}
+	l.w = scaled(-1, &inverse)
+	l.w.SymRankOne(l.w, 1, alpha)
+	own := of.Program.Own()
+	l.id = own.Expr.ID()
+	exprs := own.Expr.Leaves()
+	for i, in := range params.Leaves(own) {
+		p, err := compile(exprs[i])
+		if err != nil {
+			return nil
+		}
+		l.leaves = append(l.leaves, r.matrix(p.Own(), of.Raw[in.Off:in.Off+in.NumParams()]))
+	}
+	return l
+}
+
+func scaled(by float64, a *mat.SymDense) *mat.SymDense {
+	var b mat.SymDense
+	b.ScaleSym(by, a)
+	return &b
+}
+
+// matrix is a covariance of all rows.
+func (r *Rows) matrix(p *kernelspace.Program, raw []float64) *mat.SymDense {
+	k := mat.NewSymDense(len(r.y), nil)
+	for i := range r.y {
+		for j := range i + 1 {
+			k.SetSym(i, j, p.Eval(raw, r.at(i), r.at(j), i == j))
+		}
+	}
+	return k
+}
+
+// places are what the leaf that a neighbour has and the solution has not is multiplied by where it stands, which may be at several
+// places where leaves are alike.
+func (l *looked) places(p *kernelspace.Program, kind string) (out []*mat.SymDense) {
+	tree := params.Tree(p)
+	drop := map[string]string{grow.Add: kernelspace.DropSum, grow.Multiply: kernelspace.DropFactor}[kind]
+	for _, s := range p.Expr.Simplifications() {
+		if s.Kind != drop || len(s.Dropped) != 1 || s.Expr.ID() != l.id {
+			continue
+		}
+		of := make([]*mat.SymDense, len(s.Leaves)+1) // by the neighbour's leaves
+		for j, i := range s.Leaves {
+			of[i] = l.leaves[j]
+		}
+		around := mat.NewSymDense(len(l.y), slices.Repeat([]float64{1}, len(l.y)*len(l.y)))
+		if multiplied(around, tree, s.Dropped[0], of) {
+			out = append(out, around)
+		}
+	}
+	return out
+}
+
+// multiplied multiplies a matrix by all factors beside a leaf of a term and of what that is in; false where it is at a change.
+func multiplied(to *mat.SymDense, t *params.Term, leaf int, of []*mat.SymDense) bool {
+	if t.Leaf >= 0 {
+		return true
+	}
+	if t.In.Op != kernelspace.OpAdd && t.In.Op != kernelspace.OpMul {
+		return false
+	}
+	for _, a := range t.Args {
+		if slices.Contains(a.Leaves, leaf) {
+			if !multiplied(to, a, leaf, of) {
+				return false
+			}
+			continue
+		}
+		if t.In.Op == kernelspace.OpMul {
+			v := value(a, of)
+			if v == nil {
+				return false
+			}
+			times(to, v)
+		}
+	}
+	return true
+}
+
+// value is what a term is of leaves that are known, nil where there is a change point in it.
+func value(t *params.Term, of []*mat.SymDense) *mat.SymDense {
+	if t.Leaf >= 0 {
+		return of[t.Leaf]
+	}
+	if t.In.Op != kernelspace.OpAdd && t.In.Op != kernelspace.OpMul {
+		return nil
+	}
+	var out *mat.SymDense
+	for _, a := range t.Args {
+		v := value(a, of)
+		switch {
+		case v == nil:
+			return nil
+		case out == nil:
+			out = scaled(1, v)
+		case t.In.Op == kernelspace.OpAdd:
+			out.AddSym(out, v)
+		default:
+			times(out, v)
+		}
+	}
+	return out
+}
+
+// times multiplies a matrix by another, entry by entry.
+func times(to, by *mat.SymDense) {
+	a, b := to.RawSymmetric(), by.RawSymmetric()
+	for i := range a.N {
+		floats.Mul(a.Data[i*a.Stride+i:i*a.Stride+a.N], b.Data[i*b.Stride+i:i*b.Stride+b.N])
+	}
+}
+
+// solve factorises with shares that are a matrix's, and solves for y; nil where that cannot be.
+func (l *looked) solve(chol *mat.Cholesky, d *mat.SymDense, of share) *mat.VecDense {
+	n := len(l.y)
+	k := scaled(1-of.function, l.k)
+	if d != nil {
+		more := of.function*mat.Trace(l.k) + of.noise*l.noise*float64(n)
+		k.AddSym(k, scaled(more/mat.Trace(d), d))
+	}
+	for i := range n {
+		k.SetSym(i, i, k.At(i, i)+(1-of.noise)*l.noise)
+	}
+	alpha := new(mat.VecDense)
+	if !chol.Factorize(k) || chol.SolveVecTo(alpha, mat.NewVecDense(n, l.y)) != nil {
+		return nil
+	}
+	return alpha
+}
+
+// nats is log evidence, but for a constant.
+func nats(y []float64, alpha *mat.VecDense, chol *mat.Cholesky) float64 {
+	return -(mat.Dot(mat.NewVecDense(len(y), y), alpha) + chol.LogDet()) / 2
+}
+
+// with is the log evidence with shares that are a matrix's, −∞ where there is none.
+func (l *looked) with(d *mat.SymDense, of share) float64 {
+	var chol mat.Cholesky
+	alpha := l.solve(&chol, d, of)
+	if alpha == nil {
+		return math.Inf(-1)
+	}
+	return nats(l.y, alpha, &chol)
+}
+
+// gain is what a leaf gains where it is multiplied by a matrix.
+func (l *looked) gain(leaf kernelspace.Expr, around *mat.SymDense, compile compiler) float64 {
+	p, err := compile(leaf)
+	if err != nil {
+		return 0
+	}
+	p = p.Own()
+	in := params.Leaves(p)[0]
+	var choices []*mat.SymDense
+	among := float64(len(l.y))
+	if in.Op == kernelspace.OpPER && len(in.Cols) == 1 {
+		choices = l.repeating(p, in, around)
+	} else {
+		choices = slices.Clone(l.leaf(leaf.ID(), p, in))
+		among = float64(len(choices))
+	}
+	best, top := -1, math.Inf(-1)
+	for i, k := range choices {
+		d := scaled(1, k)
+		times(d, around)
+		if choices[i] = d; !(mat.Trace(d) > 0) {
+			continue
+		}
+		for _, of := range firstShares() {
+			if v := l.with(d, of); v > top {
+				best, top = i, v
+			}
+		}
+	}
+	if best < 0 {
+		return 0
+	}
+	for _, of := range otherShares() {
+		top = math.Max(top, l.with(choices[best], of))
+	}
+	return math.Max(0, top-l.nats-math.Log(among))
+}
+
+// repeating are leaves PER with the periods that are wanted most where they are multiplied by a matrix.
+func (l *looked) repeating(p *kernelspace.Program, in *kernelspace.Instr, around *mat.SymDense) (out []*mat.SymDense) {
+	column := make([]float64, len(l.y))
+	for i := range column {
+		column[i] = l.x[i*l.dim+in.Cols[0]]
+	}
+	w := scaled(1, l.w)
+	times(w, around)
+	raw := make([]float64, len(p.Params))
+	for _, want := range periods.Wanted(l.ctx, column, w, false) {
+		raw[in.Off], raw[in.Off+1], raw[in.Off+2] = 1, want.Length, want.Period
+		if out = append(out, l.matrix(p, raw)); len(out) == mostPeriods {
+			break
+		}
+	}
+	return out
+}
+
+// leaf is what a leaf may be, with an amplitude of one.
+func (r *Rows) leaf(id string, p *kernelspace.Program, in *kernelspace.Instr) []*mat.SymDense {
+	if known, ok := r.known[id]; ok {
+		return known
+	}
+	raw := make([]float64, len(p.Params))
+	for d := range raw {
+		mean, _ := p.Prior(d, r.scales)
+		raw[d] = math.Exp(mean)
+	}
+	raw[in.Off] = 1
+	var out []*mat.SymDense
+	switch in.Op {
+	case kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
+		for _, s := range spans() {
+			for d := range in.NumScale {
+				raw[in.Off+1+d] = s * r.scales.Span[in.Cols[min(d, len(in.Cols)-1)]]
+			}
+			out = append(out, r.matrix(p, raw))
+		}
+	default:
+		out = append(out, r.matrix(p, raw))
+	}
+	if r.known == nil {
+		r.known = map[string][]*mat.SymDense{}
+	}
+	r.known[id] = out
+	return out
+}
