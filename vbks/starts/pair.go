@@ -9,8 +9,12 @@ import (
 	"example.com/kestrel/vbks/periods"
 )
 
-// A leaf PER whose details are shorter may stand for a product of two.
-const pairedLength = 0.25
+const (
+	// A leaf PER whose details are shorter may stand for a product of two.
+	pairedLength = 0.25
+	// Two whose lengths are between that and this repeat both.
+	repairedLength = 3
+)
 
 // Pair makes starts from a solution in each of which a product of two leaves PER has what one leaf PER with short details
 // explains: with p = ap₁ ≈ bp₂ for whole numbers a, b a product of two smooth cycles repeats after p, nearly at least,
@@ -19,7 +23,9 @@ const pairedLength = 0.25
 //
 // so that a search finds p, whose harmonics are all there are, and no ascent leads from there to two periods. With what is
 // explained taken for noise the covariance says which a and b it wants, see periods.Paired, so many at most for each product. Where what has the short details stands beside the product, as an equal summand may, the two change places.
-// There are none without such a leaf or product. An error is of the factorisation.
+// Where both repeat already, other periods are tried that repeat within the longer one or twice that: as one of a pair misses
+// the data by a sideband no ascent leads to the next, either. There are none without such a leaf or product. An error is of the
+// factorisation.
 func (w *Drawer) Pair(ctx context.Context, p *kernelspace.Program, x []float64, most int, factor Factor) (out [][]float64, err error) {
 	if len(w.y) > shapedRows {
 		return nil, nil
@@ -52,7 +58,21 @@ func (w *Drawer) Pair(ctx context.Context, p *kernelspace.Program, x []float64, 
 					!slices.Equal(s.leaves[k].Cols, s.leaves[i].Cols) {
 					continue
 				}
-				starts, err := s.pair(ctx, product, [2]int{i, j}, sharp, k, most)
+				starts, err := s.pair(ctx, product, [2]int{i, j}, sharp, k, 1, most)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, starts...)
+			}
+			if length(sharp) < pairedLength || max(length(i), length(j)) > repairedLength {
+				continue
+			}
+			longer := i // there are two, which need not be the right ones
+			if raw[s.leaves[j].Off+2] > raw[s.leaves[i].Off+2] {
+				longer = j
+			}
+			for times := 1.0; times <= 2; times++ {
+				starts, err := s.pair(ctx, product, [2]int{i, j}, longer, longer, times, most/2)
 				if err != nil {
 					return nil, err
 				}
@@ -63,11 +83,12 @@ func (w *Drawer) Pair(ctx context.Context, p *kernelspace.Program, x []float64, 
 	return out, nil
 }
 
-// pair makes those of two leaves of a product, of which one is sharp, for what a leaf, this one or a summand, explains.
-func (s *sifting) pair(ctx context.Context, product *params.Term, two [2]int, sharp, of, most int) (out [][]float64, err error) {
+// pair makes those of two leaves of a product, of which one is sharp, for what a leaf, this one or a summand, explains, within so
+// many times its period.
+func (s *sifting) pair(ctx context.Context, product *params.Term, two [2]int, sharp, of int, times float64, most int) (out [][]float64, err error) {
 	raw := slices.Clone(s.all)
 	own := raw[:len(s.p.Params)]
-	period, share := own[s.leaves[of].Off+2], s.share(s.p, product, own)
+	period, share := times*own[s.leaves[of].Off+2], s.share(s.p, product, own)
 	if of != sharp { // they change places
 		t := params.Tree(s.p)
 		parent, term := enclosing(t, []int{of})

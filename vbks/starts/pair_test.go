@@ -12,7 +12,8 @@ import (
 )
 
 // Where one leaf PER explains by short details what a product of two was drawn as, one of the starts has both periods, is better
-// as it is and among the best of them, also where that leaf stands beside the product, whose function it has then.
+// as it is and among the best of them, also where that leaf stands beside the product, whose function it has then, and where
+// another pair has been found.
 func TestPairHasBothPeriods(t *testing.T) {
 	const n, noise = 400, 0.02
 	const longer, shorter = 1.8, 1.8 / 13
@@ -24,6 +25,7 @@ func TestPairHasBothPeriods(t *testing.T) {
 		{"PER*PER+SE", []float64{1, 0.7, longer, 1, 0.8, shorter, 0.5, 4}, []float64{1, 20, 9, 1, 0.05, longer, 0.5, 4}, 1},
 		{"PER*PER*MATERN32+SE", []float64{1, 0.7, longer, 1, 0.8, shorter, 1, 8, 0.5, 4}, []float64{1, 0.05, longer, 1, 11, 7, 1, 8, 0.5, 4}, 1},
 		{"PER*PER+PER+SE", []float64{1, 0.7, longer, 1, 0.8, shorter, 0.8, 1, 0.47, 0.5, 4}, []float64{0.8, 1, 0.47, 1, 20, 5, 1, 0.05, longer, 0.5, 4}, 1},
+		{"PER*PER+SE", []float64{1, 0.7, longer, 1, 0.8, shorter, 0.5, 4}, []float64{1, 0.7, longer, 1, 0.8, longer / 12, 0.5, 4}, 1},
 	} {
 		rng := rand.New(rand.NewPCG(9, 1))
 		programs, _ := compiled(t, c.kernel)
