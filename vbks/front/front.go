@@ -23,7 +23,7 @@ const (
 	// A kernel that has left is tried again once there are again as many rows as it was
 	// compared on, and of all rows if those were fewer: what leads then says which kernels are in doubt.
 	again = 2
-	// Of so many kernels that enter all but one are those that promise most by what they are to be expected to gain.
+	// Of so many kernels that enter all but one are the best with what they may gain.
 	hedge = 3
 	// While rows arrive no more than Early enter at a time where it is known what they promise.
 	Early = 3

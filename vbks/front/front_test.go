@@ -196,3 +196,34 @@ func TestAllRowsDecide(t *testing.T) {
 		}
 	}
 }
+
+// Two of three that enter are the best with what they gain, the third is by its parent and its prior alone; while rows arrive few
+// enter at a time; a neighbour of several has the parent by which it is worth most.
+func TestWhatGainsMostEntersFirst(t *testing.T) {
+	g := grammar(t)
+	space := []Kernel{{Expr: parse(t, "SE"), Compared: true, Score: -40, Leads: true}, {Expr: parse(t, "LIN"), Compared: true, Score: -41}}
+	gains := func(of kernelspace.Expr, to []grow.Neighbour) map[string]float64 {
+		out := map[string]float64{"PER+SE": 30, "LIN*SE": 9}
+		if of.Equal(parse(t, "LIN")) {
+			out = map[string]float64{"PER*LIN": 20, "LIN*SE": 11}
+		}
+		return out
+	}
+	p := Tried{}.Next(g, space, 100, 100, 40, gains)
+	ids := entered(p)
+	alone := entered(Tried{}.Next(g, space, 100, 100, 40, nil))
+	if len(ids) != len(alone) || len(ids) < 6 {
+		t.Fatalf("%v enter, %v without gains", ids, alone)
+	}
+	if want := []string{"PER+SE", "PER*LIN", alone[0], "LIN*SE"}; !slices.Equal(ids[:4], want) {
+		t.Errorf("%v enter first, want %v", ids[:4], want)
+	}
+	for _, e := range p.Enter {
+		if e.Expr.ID() == "LIN*SE" && e.Parent != "LIN" {
+			t.Errorf("LIN*SE is from %s", e.Parent)
+		}
+	}
+	if p := (Tried{}).Next(g, space, 50, 100, 40, gains); len(p.Enter) != Early || p.Waiting != len(ids)-Early {
+		t.Errorf("while rows arrive %v enter and %d wait", entered(p), p.Waiting)
+	}
+}
