@@ -27,6 +27,8 @@ const (
 	hedge = 3
 	// While rows arrive no more than Early enter at a time where it is known what they promise.
 	Early = 3
+	// It is known of the neighbours of the first so many kernels then.
+	earlyLeaders = 2
 )
 
 // Kernel is one of the space, as the last evaluation left it.
@@ -93,7 +95,7 @@ func (t Tried) Again(rows int) Tried {
 //
 // that is, how good it is if it explains no more than its parent, and where gains is not nil what it may gain on that. The best by
 // the first alone enter, or of three two by both and one by the first, since gains are of kernels that have not been trained;
-// as many as there is room for, but where gains are known no more than Early while rows arrive; of all rows only the first
+// as many as there is room for, but where gains are known no more than Early while rows arrive, and of few parents then; of all rows only the first
 // kernel's and those that are not Doubtful: so much the prior and their parent's evidence say against the others. Where none of
 // these is left, the first kernel's moves enter, see grow.Grammar.Moves.
 //
@@ -140,7 +142,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains 
 				place > 0 && !near(own+g.LogPrior(n.Expr), Doubtful)
 		})
 		var gain map[string]float64
-		if gains != nil && len(to) > 0 {
+		if gains != nil && len(to) > 0 && (rows == all || place < earlyLeaders) {
 			gain = gains(k.Expr, to)
 		}
 		for _, n := range to {

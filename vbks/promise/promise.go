@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	mostRows = 300 // that are looked at
+	mostRows = 256 // that are looked at
 	stream   = 0x70726f6d
 	// Of a leaf PER so many periods are tried.
 	mostPeriods = 2
@@ -27,10 +27,10 @@ const (
 // share is how much of the function's variance, and of the noise's, becomes a leaf's.
 type share struct{ function, noise float64 }
 
-// firstShares are those that a leaf is tried with, otherShares the others, with what is best.
+// firstShares are those that a leaf is tried with, otherShares what follows, with what is best and the better of the two.
 func firstShares() []share { return []share{{0, 0.3}, {0.5, 0}} }
 
-func otherShares() []share { return []share{{0, 0.1}, {0, 0.6}, {0, 0.9}, {0.1, 0}, {0.9, 0}} }
+func otherShares() [][]share { return [][]share{{{0, 0.1}, {0, 0.6}, {0, 0.9}}, {{0.1, 0}, {0.9, 0}}} }
 
 // spans are the lengths of radial leaves that are tried, in ranges of x.
 func spans() []float64 { return []float64{1, 1. / 3, 0.1, 0.03, 0.01} }
@@ -300,23 +300,23 @@ func (l *looked) gain(leaf kernelspace.Expr, around *mat.SymDense, compile compi
 		choices = slices.Clone(l.leaf(leaf.ID(), p, in))
 		among = float64(len(choices))
 	}
-	best, top := -1, math.Inf(-1)
+	best, better, top := -1, 0, math.Inf(-1)
 	for i, k := range choices {
 		d := scaled(1, k)
 		times(d, around)
 		if choices[i] = d; !(mat.Trace(d) > 0) {
 			continue
 		}
-		for _, of := range firstShares() {
+		for f, of := range firstShares() {
 			if v := l.with(d, of); v > top {
-				best, top = i, v
+				best, better, top = i, f, v
 			}
 		}
 	}
 	if best < 0 {
 		return 0
 	}
-	for _, of := range otherShares() {
+	for _, of := range otherShares()[better] {
 		top = math.Max(top, l.with(choices[best], of))
 	}
 	return math.Max(0, top-l.nats-math.Log(among))
