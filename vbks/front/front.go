@@ -95,9 +95,9 @@ func (t Tried) Again(rows int) Tried {
 //
 // that is, how good it is if it explains no more than its parent, and where gains is not nil what it may gain on that. The best by
 // the first alone enter, or of three two by both and one by the first, since gains are of kernels that have not been trained;
-// as many as there is room for, but where gains are known no more than Early while rows arrive, and of few parents then; of all rows only the first
-// kernel's and those that are not Doubtful: so much the prior and their parent's evidence say against the others. Where none of
-// these is left, the first kernel's moves enter, see grow.Grammar.Moves.
+// as many as there is room for, but where gains are known no more than Early while rows arrive, when they are asked of few parents;
+// of all rows only the first kernel's and those that are not Doubtful: so much the prior and their parent's evidence say
+// against the others. Where none of these is left, the first kernel's moves enter, see grow.Grammar.Moves.
 //
 // Who is Gone leaves in any case. To make room those that are least leave, but not the leaders, and half of live, or of a
 // larger space that it began with, stay (sequential halving, as pruning does): with many rows

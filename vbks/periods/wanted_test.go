@@ -203,7 +203,8 @@ func TestPairedByPairs(t *testing.T) {
 		for i := range n {
 			for j := range i {
 				d := x[i] - x[j]
-				sum += w.At(i, j) * repeating(d, want.Period, want.Length, math.Inf(1)) * repeating(d, want.Beside.Period, want.Beside.Length, math.Inf(1))
+				own, beside := repeating(d, want.Period, want.Length, math.Inf(1)), want.Beside
+				sum += w.At(i, j) * own * repeating(d, beside.Period, beside.Length, math.Inf(1))
 			}
 		}
 		return sum

@@ -22,7 +22,8 @@ const (
 //	k_PER(p₁, ℓ₁) k_PER(p₂, ℓ₂) ≈ c k_PER(p, ℓ),  ℓ ≪ ℓ₁, ℓ₂,
 //
 // so that a search finds p, whose harmonics are all there are, and no ascent leads from there to two periods. With what is
-// explained taken for noise the covariance says which a and b it wants, see periods.Paired, so many at most for each product. Where what has the short details stands beside the product, as an equal summand may, the two change places.
+// explained taken for noise the covariance says which a and b it wants, see periods.Paired, so many at most for each product.
+// Where what has the short details stands beside the product, as an equal summand may, the two change places.
 // Where both repeat already, other periods are tried that repeat within the longer one or twice that: as one of a pair misses
 // the data by a sideband no ascent leads to the next, either. There are none without such a leaf or product. An error is of the
 // factorisation.
@@ -85,7 +86,9 @@ func (w *Drawer) Pair(ctx context.Context, p *kernelspace.Program, x []float64, 
 
 // pair makes those of two leaves of a product, of which one is sharp, for what a leaf, this one or a summand, explains, within so
 // many times its period.
-func (s *sifting) pair(ctx context.Context, product *params.Term, two [2]int, sharp, of int, times float64, most int) (out [][]float64, err error) {
+func (s *sifting) pair(
+	ctx context.Context, product *params.Term, two [2]int, sharp, of int, times float64, most int,
+) (out [][]float64, err error) {
 	raw := slices.Clone(s.all)
 	own := raw[:len(s.p.Params)]
 	period, share := times*own[s.leaves[of].Off+2], s.share(s.p, product, own)

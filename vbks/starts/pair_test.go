@@ -1,6 +1,7 @@
 package starts_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -24,7 +25,10 @@ func TestPairHasBothPeriods(t *testing.T) {
 	}{
 		{"PER*PER+SE", []float64{1, 0.7, longer, 1, 0.8, shorter, 0.5, 4}, []float64{1, 20, 9, 1, 0.05, longer, 0.5, 4}, 1},
 		{"PER*PER*MATERN32+SE", []float64{1, 0.7, longer, 1, 0.8, shorter, 1, 8, 0.5, 4}, []float64{1, 0.05, longer, 1, 11, 7, 1, 8, 0.5, 4}, 1},
-		{"PER*PER+PER+SE", []float64{1, 0.7, longer, 1, 0.8, shorter, 0.8, 1, 0.47, 0.5, 4}, []float64{0.8, 1, 0.47, 1, 20, 5, 1, 0.05, longer, 0.5, 4}, 1},
+		{
+			"PER*PER+PER+SE", []float64{1, 0.7, longer, 1, 0.8, shorter, 0.8, 1, 0.47, 0.5, 4},
+			[]float64{0.8, 1, 0.47, 1, 20, 5, 1, 0.05, longer, 0.5, 4}, 1,
+		},
 		{"PER*PER+SE", []float64{1, 0.7, longer, 1, 0.8, shorter, 0.5, 4}, []float64{1, 0.7, longer, 1, 0.8, longer / 12, 0.5, 4}, 1},
 	} {
 		rng := rand.New(rand.NewPCG(9, 1))
@@ -53,9 +57,11 @@ func TestPairHasBothPeriods(t *testing.T) {
 					above++
 				}
 			}
-			t.Logf("%s, trial %d: of %d starts that with both periods has %.1f nats, %d above it, %.1f before", c.kernel, trial, len(out), right, above, had)
+			text := fmt.Sprintf("%s, trial %d: of %d starts that with both periods has %.1f nats, %d above it, %.1f before",
+				c.kernel, trial, len(out), right, above, had)
+			t.Log(text)
 			if !(right > had) || above > 3 { // four are followed
-				t.Errorf("%s, trial %d: of %d starts that with both periods has %.1f nats, %d above it, %.1f before", c.kernel, trial, len(out), right, above, had)
+				t.Error(text)
 			}
 		}
 	}
