@@ -96,8 +96,9 @@ func (t Tried) Again(rows int) Tried {
 // that is, how good it is if it explains no more than its parent, and where gains is not nil what it may gain on that. The best by
 // the first alone enter, or of three two by both and one by the first, since gains are of kernels that have not been trained;
 // as many as there is room for, but where gains are known no more than Early while rows arrive, when they are asked of few parents;
-// of all rows only the first kernel's and those that are not Doubtful: so much the prior and their parent's evidence say
-// against the others. Where none of these is left, the first kernel's moves enter, see grow.Grammar.Moves.
+// of all rows only the first kernel's, those that are not Doubtful, so much the prior and their parent's evidence say against
+// the others, and those that with what they may gain are as good as the best. Where none of these is left, the first kernel's
+// moves enter, see grow.Grammar.Moves.
 //
 // Who is Gone leaves in any case. To make room those that are least leave, but not the leaders, and half of live, or of a
 // larger space that it began with, stay (sequential halving, as pruning does): with many rows
@@ -138,8 +139,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains 
 		to = slices.DeleteFunc(to, func(n grow.Neighbour) bool {
 			id := n.Expr.ID()
 			on, tried := t[id]
-			return there[id] || tried && rows < again*on && (rows < all || on >= all) ||
-				place > 0 && !near(own+g.LogPrior(n.Expr), Doubtful)
+			return there[id] || tried && rows < again*on && (rows < all || on >= all)
 		})
 		var gain map[string]float64
 		if gains != nil && len(to) > 0 && (rows == all || place < earlyLeaders) {
@@ -148,6 +148,9 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains 
 		for _, n := range to {
 			id, promise := n.Expr.ID(), own+g.LogPrior(n.Expr)
 			more := promise + gain[id]
+			if place > 0 && !near(promise, Doubtful) && !near(more, 0) {
+				continue
+			}
 			if p, some := proposed[id]; !some || more > p.more || more == p.more && promise > p.promise {
 				proposed[id] = proposal{Entrant{n.Expr, k.Expr.ID(), n.Step()}, promise, more}
 			}
