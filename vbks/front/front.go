@@ -25,8 +25,8 @@ const (
 	again = 2
 	// Of so many kernels that enter all but one are the best with what they may gain.
 	hedge = 3
-	// While rows arrive no more than Early enter at a time where it is known what they promise.
-	Early = 3
+	// While rows arrive no more than early enter at a time where it is known what they promise.
+	early = 3
 	// It is known of the neighbours of the first so many kernels then.
 	earlyLeaders = 2
 )
@@ -95,7 +95,7 @@ func (t Tried) Again(rows int) Tried {
 //
 // that is, how good it is if it explains no more than its parent, and where gains is not nil what it may gain on that. The best by
 // the first alone enter, or of three two by both and one by the first, since gains are of kernels that have not been trained;
-// as many as there is room for, but where gains are known no more than Early while rows arrive, when they are asked of few parents;
+// as many as there is room for, but where gains are known no more than early while rows arrive, when they are asked of few parents;
 // of all rows only the first kernel's, those that are not Doubtful, so much the prior and their parent's evidence say against
 // the others, and those that with what they may gain are as good as the best. Where none of these is left, the first kernel's
 // moves enter, see grow.Grammar.Moves.
@@ -129,10 +129,6 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains 
 	best := space[compared[0]].Score
 	near := func(score, nats float64) bool { return rows < all || best-score <= nats }
 	leaders := compared[:min(Leaders, max(1, (live-others)/2), len(compared))]
-	type proposal struct {
-		Entrant
-		promise, more float64 // by its parent's score, and with what it may gain
-	}
 	proposed := map[string]proposal{}
 	propose := func(place int, k *Kernel, to []grow.Neighbour) {
 		own := k.Score - g.LogPrior(k.Expr)
@@ -168,7 +164,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains 
 	if gains != nil {
 		more := slices.Clone(front)
 		slices.SortStableFunc(more, func(a, b proposal) int { return cmp.Compare(b.more, a.more) })
-		front = hedged(more, front, func(a, b proposal) bool { return a.Expr.Equal(b.Expr) })
+		front = hedged(more, front)
 	}
 	plan := Plan{Over: rows == all && len(front) == 0, Leaders: len(leaders)}
 
@@ -178,7 +174,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains 
 	}
 	wanted := len(front)
 	if gains != nil && rows < all {
-		wanted = min(wanted, Early)
+		wanted = min(wanted, early)
 	}
 	if room := live - others - stay; wanted > room {
 		half := (max(live, len(compared)) + 1) / 2
@@ -200,19 +196,23 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains 
 	return plan
 }
 
+// proposal is a kernel that may enter.
+type proposal struct {
+	Entrant
+	promise, more float64 // by its parent's score, and with what it may gain
+}
+
 // hedged merges two orders of the same, two of the first to one of the second.
-func hedged[T any](first, second []T, equal func(a, b T) bool) (out []T) {
-	next := [2][]T{first, second}
+func hedged(first, second []proposal) (out []proposal) {
+	in := map[string]bool{}
 	for len(out) < len(first) {
-		from := &next[0]
+		from := first
 		if len(out)%hedge == hedge-1 {
-			from = &next[1]
+			from = second
 		}
-		p := (*from)[0]
-		*from = (*from)[1:]
-		if !slices.ContainsFunc(out, func(o T) bool { return equal(o, p) }) {
-			out = append(out, p)
-		}
+		p := from[slices.IndexFunc(from, func(p proposal) bool { return !in[p.Expr.ID()] })]
+		in[p.Expr.ID()] = true
+		out = append(out, p)
 	}
 	return out
 }

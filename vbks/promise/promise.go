@@ -46,7 +46,7 @@ type Rows struct {
 
 type compiler = func(kernelspace.Expr) (*kernelspace.Program, error)
 
-// New takes rows x (row-major) and y, or some of them where they are many.
+// New takes rows x (row-major) and y, of which scales are, or some of them where they are many.
 func New(x, y []float64, dim int, scales kernelspace.Scales, seed uint64) *Rows {
 	r := &Rows{dim: dim, scales: scales}
 	rng := rand.New(rand.NewPCG(seed, stream))
@@ -79,22 +79,19 @@ type Solution struct {
 //	max ln N(y; 0, (1 − b)K₀ + (bk̄ + cσ²)D/d̄ + (1 − c)σ²I) − ln N(y; 0, K₀ + σ²I) − ln n,
 //
 // where k̄ and d̄ are the means of the diagonals of K₀ and D: a share b of the function, or c of what is taken for noise, becomes
-// the leaf's. The maximum is over some shares and n choices of the leaf's hyperparameters: lengths of a radial one; of PER the
-// periods and lengths that pairs of rows want most (periods.Wanted), as if each number of rows were another one; what
-// is in the middle of the prior for others. Nothing
-// is optimised, so that it is an order in which to try neighbours, and no evidence. compile makes programs. It is nil where the
-// context has ended or K₀ + σ²I is near singular.
+// the leaf's. The maximum is over some shares and n choices of the leaf's hyperparameters: lengths of a radial one; what is in the
+// middle of the prior for others; of PER the two periods and lengths that pairs of rows want most (periods.Wanted), with n
+// the number of rows, since there are about as many periods to choose from. Nothing is optimised, so that it is an order in
+// which to try neighbours, and no evidence. compile makes programs. It is nil where the context has ended or K₀ + σ²I is near
+// singular.
 func (r *Rows) Gains(ctx context.Context, of Solution, neighbours []grow.Neighbour, compile compiler) map[string]float64 {
-	l := r.look(ctx, of, compile)
+	l := r.look(of, compile)
 	if l == nil {
 		return nil
 	}
 	out := map[string]float64{}
 	for i := range neighbours {
 		n := &neighbours[i]
-		if ctx.Err() != nil {
-			return nil
-		}
 		out[n.Expr.ID()] = 0
 		if n.Kind != grow.Add && n.Kind != grow.Multiply {
 			continue
@@ -108,7 +105,10 @@ func (r *Rows) Gains(ctx context.Context, of Solution, neighbours []grow.Neighbo
 			continue
 		}
 		for _, around := range l.places(program.Own(), n.Kind) {
-			out[n.Expr.ID()] = math.Max(out[n.Expr.ID()], l.gain(leaf, around, compile))
+			out[n.Expr.ID()] = math.Max(out[n.Expr.ID()], l.gain(ctx, leaf, around, compile))
+		}
+		if ctx.Err() != nil { // periods may not have been looked for
+			return nil
 		}
 	}
 	return out
@@ -117,7 +117,6 @@ func (r *Rows) Gains(ctx context.Context, of Solution, neighbours []grow.Neighbo
 // looked is a solution that is looked at.
 type looked struct {
 	*Rows
-	ctx    context.Context
 	id     string
 	leaves []*mat.SymDense // what each of its leaves is
 	k      *mat.SymDense   // K₀
@@ -127,8 +126,8 @@ type looked struct {
 }
 
 // look factorises a solution's covariance; nil where that cannot be.
-func (r *Rows) look(ctx context.Context, of Solution, compile compiler) *looked {
-	l := &looked{Rows: r, ctx: ctx, k: r.matrix(of.Program, of.Raw), noise: of.Noise}
+func (r *Rows) look(of Solution, compile compiler) *looked {
+	l := &looked{Rows: r, k: r.matrix(of.Program, of.Raw), noise: of.Noise}
 	var chol mat.Cholesky
 	alpha := l.solve(&chol, nil, share{})
 	if alpha == nil {
@@ -285,7 +284,7 @@ func (l *looked) with(d *mat.SymDense, of share) float64 {
 }
 
 // gain is what a leaf gains where it is multiplied by a matrix.
-func (l *looked) gain(leaf kernelspace.Expr, around *mat.SymDense, compile compiler) float64 {
+func (l *looked) gain(ctx context.Context, leaf kernelspace.Expr, around *mat.SymDense, compile compiler) float64 {
 	p, err := compile(leaf)
 	if err != nil {
 		return 0
@@ -295,7 +294,7 @@ func (l *looked) gain(leaf kernelspace.Expr, around *mat.SymDense, compile compi
 	var choices []*mat.SymDense
 	among := float64(len(l.y))
 	if in.Op == kernelspace.OpPER && len(in.Cols) == 1 {
-		choices = l.repeating(p, in, around)
+		choices = l.repeating(ctx, p, in, around)
 	} else {
 		choices = slices.Clone(l.leaf(leaf.ID(), p, in))
 		among = float64(len(choices))
@@ -323,7 +322,9 @@ func (l *looked) gain(leaf kernelspace.Expr, around *mat.SymDense, compile compi
 }
 
 // repeating are leaves PER with the periods that are wanted most where they are multiplied by a matrix.
-func (l *looked) repeating(p *kernelspace.Program, in *kernelspace.Instr, around *mat.SymDense) (out []*mat.SymDense) {
+func (l *looked) repeating(
+	ctx context.Context, p *kernelspace.Program, in *kernelspace.Instr, around *mat.SymDense,
+) (out []*mat.SymDense) {
 	column := make([]float64, len(l.y))
 	for i := range column {
 		column[i] = l.x[i*l.dim+in.Cols[0]]
@@ -331,7 +332,7 @@ func (l *looked) repeating(p *kernelspace.Program, in *kernelspace.Instr, around
 	w := scaled(1, l.w)
 	times(w, around)
 	raw := make([]float64, len(p.Params))
-	for _, want := range periods.Wanted(l.ctx, column, w, false) {
+	for _, want := range periods.Wanted(ctx, column, w, false) {
 		raw[in.Off], raw[in.Off+1], raw[in.Off+2] = 1, want.Length, want.Period
 		if out = append(out, l.matrix(p, raw)); len(out) == mostPeriods {
 			break

@@ -47,13 +47,10 @@ func (w *Drawer) Left(
 	var rows []int
 	var u *mat.TriDense
 	for i, in := range params.Leaves(p) {
-		if in.Op != kernelspace.OpPER || len(in.Cols) != 1 || w.calendrical && in.Seasonal() {
+		if !w.seeks(p, in) {
 			continue
 		}
 		c, known := in.Cols[0], &p.Params[in.Off+1+in.NumScale].Known
-		if known.How == kernelspace.Fixed {
-			continue
-		}
 		if rows == nil {
 			rows = w.leftRows(p, raw)
 			if u, err = factor(w.gather(rows), whole, all, noise); err != nil {
@@ -114,6 +111,12 @@ func (w *Drawer) Left(
 		}
 	}
 	return out, nil
+}
+
+// seeks reports whether a leaf is PER along one column with a period that neither the calendar nor the user knows.
+func (w *Drawer) seeks(p *kernelspace.Program, in *kernelspace.Instr) bool {
+	return in.Op == kernelspace.OpPER && len(in.Cols) == 1 && !(w.calendrical && in.Seasonal()) &&
+		p.Params[in.Off+1+in.NumScale].Known.How != kernelspace.Fixed
 }
 
 // Repeated is a summand of a solution that is a leaf PER.

@@ -35,8 +35,7 @@ func (w *Drawer) Pair(ctx context.Context, p *kernelspace.Program, x []float64, 
 	raw, t := s.all[:len(s.p.Params)], params.Tree(s.p)
 	var free []int // leaves whose period is to be found
 	for i, in := range s.leaves {
-		if in.Op == kernelspace.OpPER && in.NumScale == 1 && in.NumPeriod == 1 && !(w.calendrical && in.Seasonal()) &&
-			s.p.Params[in.Off+2].Known.How != kernelspace.Fixed {
+		if w.seeks(s.p, in) && in.NumScale == 1 && in.NumPeriod == 1 {
 			free = append(free, i)
 		}
 	}

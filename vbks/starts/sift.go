@@ -33,14 +33,11 @@ func (w *Drawer) Sift(ctx context.Context, p *kernelspace.Program, x []float64, 
 	s := w.sifting(p, x, factor)
 	raw, t := s.all[:len(s.p.Params)], params.Tree(s.p)
 	for i, in := range s.leaves {
-		if in.Op != kernelspace.OpPER || len(in.Cols) != 1 || w.calendrical && in.Seasonal() {
+		if !w.seeks(s.p, in) {
 			continue
 		}
 		at := in.Off + 1 + in.NumScale
 		known := &s.p.Params[at].Known
-		if known.How == kernelspace.Fixed {
-			continue
-		}
 		term, carrier, beside := t, -1, true
 		if parent, self := enclosing(t, []int{i}); parent != nil {
 			if term = self; parent.In.Op == kernelspace.OpMul {
