@@ -196,14 +196,22 @@ const (
 	growWork = 6e8
 )
 
-// growLive is how many kernels of a growing space are compared at a time: as many as take about as long
-// as the most that may be do with all rows and the first inducing inputs.
+// growLive is how many kernels of a growing space are compared at a time.
 func (t *Trainer) growLive() int {
-	live := t.settings.Growth.Live
-	if len(t.rungs) == 0 || t.m <= t.rungs[0] {
+	if len(t.rungs) == 0 {
+		return t.settings.Growth.Live
+	}
+	return t.settings.GrowLive(t.data.Rows(), t.schedule(t.evaluation+1), t.rungs[0], t.m)
+}
+
+// GrowLive is how many kernels of a growing space are compared at a time on n of all rows with m inducing inputs: as many as
+// take about as long as the most that may be do with all rows and the first inducing inputs.
+func (s Settings) GrowLive(all, n, first, m int) int {
+	live := s.Growth.Live
+	if m <= first {
 		return live
 	}
-	of := float64(t.data.Rows()) * float64(t.rungs[0]) / (float64(t.schedule(t.evaluation+1)) * t.settings.Like(t.data.Rows(), t.m))
+	of := float64(all) * float64(first) / (float64(n) * s.Like(all, m))
 	return min(live, max(leastLive, int(float64(live)*of)))
 }
 
@@ -424,8 +432,8 @@ func (t *Trainer) front(gains front.Gains) front.Plan {
 	return x.tried.Next(x.grammar, space, t.rows, t.data.Rows(), t.growLive(), gains)
 }
 
-// promisedRows are the most rows seen of which some hundred say what neighbours promise.
-const promisedRows = 2000
+// PromisedRows are the most rows seen of which some hundred say what neighbours promise.
+const PromisedRows = 2000
 
 // promised is what neighbours of a kernel gain on its solution, of so many rows.
 type promised struct {
@@ -437,7 +445,7 @@ type promised struct {
 // promises is what says how much neighbours of a kernel may gain on it, where few rows have been seen; nil elsewhere. It follows
 // from what is kept of the kernels, so that a run that is taken up again has the same.
 func (t *Trainer) promises(ctx context.Context) front.Gains {
-	if t.rows > promisedRows || t.weighing.weights != nil {
+	if t.rows > PromisedRows || t.weighing.weights != nil {
 		return nil
 	}
 	compile := func(e kernelspace.Expr) (*kernelspace.Program, error) {

@@ -168,10 +168,12 @@ func (t *Trainer) researches(live int) bool {
 // few rows, where that takes little longer than with some of them, which hide what is narrow in hyperparameters, a sharp
 // period above all.
 func (t *Trainer) growsWhole() bool {
-	n := t.data.Rows()
-	return t.growing() && t.settings.autoInducing() && t.optimizer.search().always && !t.told && n <= t.settings.AllRows &&
-		len(t.rungs) > 0 && t.rungs[len(t.rungs)-1] == n && t.settings.GrowsWith(n, n)
+	return t.growing() && t.settings.autoInducing() && t.optimizer.search().always && !t.told && len(t.rungs) > 0 &&
+		t.settings.GrowsWhole(t.data.Rows(), t.rungs[len(t.rungs)-1])
 }
+
+// GrowsWhole reports whether a space of n rows whose last rung has m inducing inputs grows with these as soon as all rows are in use.
+func (s Settings) GrowsWhole(n, m int) bool { return n <= s.AllRows && m == n && s.GrowsWith(n, n) }
 
 // base is the number of evaluations planned before the first rung is left.
 func (t *Trainer) base() int {

@@ -201,8 +201,8 @@ func (r *round) lookAgain(ctx context.Context, late []int) error {
 	near := slices.DeleteFunc(slices.Clone(late), func(k int) bool { return !(worth(k) >= best-farNats) })
 	o := r.order(phaseSearch)
 	o.Thorough, o.Late = true, true
-	if r.n > max(r.settings.AllRows, partRows) {
-		o.Part = r.spreadRows(r.n, partRows)
+	if r.n > max(r.settings.AllRows, PartRows) {
+		o.Part = r.spreadRows(r.n, PartRows)
 	}
 	return r.each(ctx, o, r.tasks(near))
 }

@@ -382,8 +382,8 @@ func (u *unit) whole(rows device.Data, kernels int) (*collapsed, error) {
 	return newCollapsed(g)
 }
 
-// partRows stand for all rows where these take up to ten times as long.
-const partRows = 768
+// PartRows stand for all rows where these take up to ten times as long.
+const PartRows = 768
 
 // exploreApart explores from the present solutions on the part of the rows that the order says, by their evidence, and
 // takes what is better there to all rows.

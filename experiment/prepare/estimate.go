@@ -138,10 +138,17 @@ func (e *Estimator) run(ctx context.Context, c config.Config, rows, dim int) (Es
 	most := w.seconds(search, full, wide)
 	early := *w
 	early.rungs = nil // of a run that knows enough with the first number
-	least := early.seconds(search, full, full)
-	// How many numbers of inducing inputs a run takes the data say: half of them, in the logarithm of the time.
+	if !w.whole {
+		early.sharp = 0
+	}
+	least, spread := early.seconds(search, full, wide), estimateSpread
+	if w.late > 0 {
+		spread = growthSpread
+	}
+	// How many numbers of inducing inputs a run takes the data say, and how many kernels come: half of the former, in the logarithm
+	// of the time.
 	return Estimate{
-		Seconds: math.Sqrt(least * most), Low: least / estimateSpread, High: most * estimateSpread, Bytes: w.bytes(dev.Info().Lanes),
+		Seconds: math.Sqrt(least * most), Low: least / spread, High: most * spread, Bytes: w.bytes(dev.Info().Lanes),
 	}, nil
 }
 

@@ -92,6 +92,14 @@ func TestGrowthIsEstimated(t *testing.T) {
 		if plain.sharp != 0 || w.sharp <= w.inducing || w.sharp > rows || with < 2*before {
 			t.Errorf("%d rows: up to %d inducing inputs, %v s, without growth %v", rows, w.sharp, with, before)
 		}
+		// Counted by hand: as many more kernels, each .3 s and 80 gradients on all rows with all as inducing inputs.
+		more := *w
+		more.late += 1000
+		k := w.wider(unit)
+		late := 1000 * (0.3 + 1.25*80*(k.Fixed+k.FixedGrad+float64(rows)*(k.Row+k.RowGrad)))
+		if got := more.seconds(unit, unit, k) - with; !w.whole || w.sharp != rows || math.Abs(got-late) > 1e-6*late {
+			t.Errorf("%d rows: a thousand kernels more take %v s, not %v", rows, got, late)
+		}
 		dull := *w
 		dull.sharp = 0
 		if less := dull.seconds(unit, unit, w.wider(unit)); less >= with {
@@ -101,8 +109,11 @@ func TestGrowthIsEstimated(t *testing.T) {
 	if w, _ := of("collapsed", true, 1_000_000, 64); w.sharp != 0 {
 		t.Errorf("a million rows: up to %d inducing inputs", w.sharp)
 	}
-	if w, _ := of("natural", true, 500, 0); w.sharp != 0 {
-		t.Errorf("natural: up to %d inducing inputs", w.sharp)
+	w, with := of("natural", true, 5000, 0)
+	if more := *w; w.sharp != 0 || w.late == 0 {
+		t.Errorf("natural: up to %d inducing inputs, %d late kernels", w.sharp, w.late)
+	} else if more.late *= 2; more.seconds(unit, unit, w.wider(unit)) <= with {
+		t.Errorf("natural: twice as many late kernels take no longer than %v s", with)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/kernelspace"
-	"example.com/kestrel/kernelspace/grow"
 	"example.com/kestrel/vbks"
 	"example.com/kestrel/vbks/cost"
 )
@@ -21,11 +20,14 @@ type workload struct {
 	config    *config.Config
 	effort    vbks.Effort // of its optimiser
 	kernels   int
+	begin     int // those that a space begins with which grows
 	rows, dim int
-	further   int                    // evaluations in which its space grows
-	sharp     int                    // inducing inputs that it may do so with, 0: those of all kernels
+	late      int                    // kernels that come with all rows in use, where its space grows
+	sharp     int                    // inducing inputs that these may have, 0: those of all kernels
+	whole     bool                   // which they have from the beginning
 	inducing  int                    // of all kernels
 	rungs     []int                  // and of the best, one after the other
+	most      int                    // inducing inputs of the last rung
 	scout     int                    // inducing inputs that are searched with
 	programs  []*kernelspace.Program // some of the space's, from simple to costly
 	relations float64                // of a kernel to others of the space
@@ -40,14 +42,13 @@ func newWorkload(c *config.Config, space []vbks.Candidate, rows, dim int) (*work
 	}
 	w := &workload{config: c, effort: effort, kernels: len(space), rows: rows, dim: dim}
 	if s.Growth.On {
-		w.kernels = max(w.kernels, s.Growth.Live)
+		w.begin, w.kernels = w.kernels, max(w.kernels, s.Growth.Live)
 		space = w.grow(space)
 	}
 	w.climb(s)
-	for _, m := range w.rungs {
-		if s.Growth.On && effort.Exact() && s.GrowsWith(rows, m) { // one that samples rows stays on its first
-			w.sharp = m
-		}
+	w.most = w.last()
+	if s.Growth.On && effort.Exact() { // one that samples rows stays on its first
+		w.sharpen(s)
 	}
 	if w.scout = w.inducing; !effort.Exact() {
 		_, w.scout = vbks.ScoutSize(w.kernels, w.inducing)
@@ -68,41 +69,6 @@ func newWorkload(c *config.Config, space []vbks.Candidate, rows, dim int) (*work
 	}
 	return w, nil
 }
-
-// grow estimates how many evaluations a growing space takes beyond those planned, and returns
-// it with larger kernels in it: what its leaves make one after the other, added and multiplied.
-// The neighbours of a few leaders are tried, half of the kernels that are compared at once.
-func (w *workload) grow(space []vbks.Candidate) []vbks.Candidate {
-	s, columns := &w.config.Settings.Growth, make([]string, w.dim)
-	for i := range columns {
-		columns[i] = fmt.Sprintf("x%d", i+1)
-	}
-	exprs := make([]kernelspace.Expr, len(space))
-	for i, k := range space {
-		exprs[i] = k.Expr
-	}
-	g, err := grow.New(exprs, grow.Options{Columns: columns, Change: s.Change, Leaves: s.Leaves, Ratio: s.Ratio})
-	if err != nil {
-		return space // which is told where the trainer is made
-	}
-	out, e := slices.Clone(space), exprs[0]
-	for i, kind := range g.Kinds() {
-		if e.NumLeaves() >= min(likelyLeaves, g.Leaves()) {
-			break
-		}
-		if e = kernelspace.Sum(e, kind); i%2 == 1 {
-			e = kernelspace.Product(e, kind)
-		}
-		out = append(out, vbks.Candidate{Expr: e})
-	}
-	w.further = 2 * likelyLeaders * len(g.Neighbours(e)) / s.Live
-	return out
-}
-
-const (
-	likelyLeaves  = 4 // of kernels of a growing space
-	likelyLeaders = 6 // whose neighbours are tried
-)
 
 // climb sets the numbers of inducing inputs.
 func (w *workload) climb(s *vbks.Settings) {
@@ -228,10 +194,14 @@ func (w *workload) seconds(search, full, wide cost.Bound) float64 {
 	c, s := w.config, &w.config.Settings
 	n := w.rows
 	planned, rungs := int(math.Ceil(1/s.EvaluateEvery-1e-9))+s.Refine, w.rungs
-	planned = max(planned, w.further)
+	further := w.further()
 	if c.Evaluations > 0 {
-		rungs = rungs[:min(len(rungs), max(0, c.Evaluations-planned))]
+		further = min(further, max(0, c.Evaluations-planned))
+		rungs = rungs[:min(len(rungs), max(0, c.Evaluations-planned-further))]
 		planned = min(planned, c.Evaluations)
+	}
+	if !w.effort.Exact() { // all live kernels take steps in those, too
+		planned += further
 	}
 	alive := float64(w.kernels)
 	total := 3e-5 * float64(min(n, 20_000)*w.dim) // periods and inducing inputs
@@ -242,10 +212,7 @@ func (w *workload) seconds(search, full, wide cost.Bound) float64 {
 			alive = max(alive/2, min(alive, float64(s.AutoPruneKeep)))
 		}
 		each := 0.0
-		if w.sharp > 0 && t > planned/2 { // fewer kernels at a time, but so much more often
-			k := w.between(full, wide, w.sharp)
-			each = w.exactly(k, k, t, seen)
-		} else if w.effort.Exact() {
+		if alive = w.grown(alive, t); w.effort.Exact() {
 			each = w.exactly(search, full, t, seen)
 		} else {
 			if t&(t-1) == 0 || seen == n && before < n {
@@ -260,11 +227,15 @@ func (w *workload) seconds(search, full, wide cost.Bound) float64 {
 	if w.dim == 1 {
 		total += overhead * perWindow * full.RowGrad * s.WindowRows(n, int(math.Ceil(alive)))
 	}
+	total += w.growing(search, full, wide, planned, further)
 	// A run that knows enough leaves rungs out; this is all of them.
 	left, on := int(math.Ceil(alive)), full
 	for i, m := range rungs {
 		chosen := overhead * float64(left) * w.foreseeing(on, left) // forecasts have a say in which go on
 		left = s.RungKernels(n, w.kernels, left, m)
+		if m <= w.sharp { // it has grown with them
+			continue
+		}
 		t, wide := planned+i+1, w.between(full, wide, max(w.inducing, int(s.Like(n, m))))
 		each := 0.0
 		if w.effort.Exact() {
@@ -335,7 +306,7 @@ func (w *workload) forecasting(k cost.Bound, origins []vbks.Origin) (seconds flo
 // between is what kernels cost with m inducing inputs, if with those of all kernels
 // they cost first and with those of the last rung last: in between as a power of m.
 func (w *workload) between(first, last cost.Bound, m int) cost.Bound {
-	share := math.Log(float64(m)/float64(w.inducing)) / math.Log(float64(w.last())/float64(w.inducing))
+	share := math.Log(float64(m)/float64(w.inducing)) / math.Log(float64(w.most)/float64(w.inducing))
 	power := func(a, b float64) float64 { return a * math.Pow(b/a, share) }
 	return cost.Bound{
 		Fixed: power(first.Fixed, last.Fixed), FixedGrad: power(first.FixedGrad, last.FixedGrad),

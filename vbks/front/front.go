@@ -25,8 +25,8 @@ const (
 	again = 2
 	// Of so many kernels that enter all but one are the best with what they may gain.
 	hedge = 3
-	// While rows arrive no more than early enter at a time where it is known what they promise.
-	early = 3
+	// While rows arrive no more than Early enter at a time where it is known what they promise.
+	Early = 3
 	// It is known of the neighbours of the first so many kernels then.
 	earlyLeaders = 2
 )
@@ -95,7 +95,7 @@ func (t Tried) Again(rows int) Tried {
 //
 // that is, how good it is if it explains no more than its parent, and where gains is not nil what it may gain on that. The best by
 // the first alone enter, or of three two by both and one by the first, since gains are of kernels that have not been trained;
-// as many as there is room for, but where gains are known no more than early while rows arrive, when they are asked of few parents;
+// as many as there is room for, but where gains are known no more than Early while rows arrive, when they are asked of few parents;
 // of all rows only the first kernel's, those that are not Doubtful, so much the prior and their parent's evidence say against
 // the others, and those that with what they may gain are as good as the best. Where none of these is left, the first kernel's
 // moves enter, see grow.Grammar.Moves.
@@ -174,7 +174,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains 
 	}
 	wanted := len(front)
 	if gains != nil && rows < all {
-		wanted = min(wanted, early)
+		wanted = min(wanted, Early)
 	}
 	if room := live - others - stay; wanted > room {
 		half := (max(live, len(compared)) + 1) / 2

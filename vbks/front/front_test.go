@@ -223,7 +223,7 @@ func TestWhatGainsMostEntersFirst(t *testing.T) {
 			t.Errorf("LIN*SE is from %s", e.Parent)
 		}
 	}
-	if p := (Tried{}).Next(g, space, 50, 100, 40, gains); len(p.Enter) != early || p.Waiting != len(ids)-early {
+	if p := (Tried{}).Next(g, space, 50, 100, 40, gains); len(p.Enter) != Early || p.Waiting != len(ids)-Early {
 		t.Errorf("while rows arrive %v enter and %d wait", entered(p), p.Waiting)
 	}
 }

@@ -5,11 +5,16 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"example.com/kestrel/device/cpu/simd"
+	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/kernelspace/grow"
 	"example.com/kestrel/vbks/params"
@@ -22,6 +27,8 @@ const (
 	stream   = 0x70726f6d
 	// Of a leaf PER so many periods are tried.
 	mostPeriods = 2
+	// Gains are multiples of so many nats, so that rounding makes no order.
+	resolution = 1e-3
 )
 
 // share is how much of the function's variance, and of the noise's, becomes a leaf's.
@@ -41,7 +48,9 @@ type Rows struct {
 	x      []float64
 	y      []float64
 	scales kernelspace.Scales
-	known  map[string][]*mat.SymDense // what leaves may be
+
+	mu    sync.Mutex
+	known map[string][]square // what leaves may be
 }
 
 type compiler = func(kernelspace.Expr) (*kernelspace.Program, error)
@@ -72,9 +81,9 @@ type Solution struct {
 	Noise   float64
 }
 
-// Gains returns, by id, what neighbours with a leaf more that is added or multiplied gain on a solution, in nats, about, and at
-// least 0, and 0 of other neighbours. With K₀ the covariance of the rows and σ² the noise of the solution, and D what the
-// leaf adds to it for an amplitude of one at its place, the rest being as it is, it is
+// Gains returns, by id, what neighbours with a leaf more that is added or multiplied gain on a solution, in nats, about, to the
+// thousandth and at least 0, and 0 of other neighbours. With K₀ the covariance of the rows and σ² the noise of the solution, and
+// D what the leaf adds to it for an amplitude of one at its place, the rest being as it is, it is
 //
 //	max ln N(y; 0, (1 − b)K₀ + (bk̄ + cσ²)D/d̄ + (1 − c)σ²I) − ln N(y; 0, K₀ + σ²I) − ln n,
 //
@@ -82,64 +91,105 @@ type Solution struct {
 // the leaf's. The maximum is over some shares and n choices of the leaf's hyperparameters: lengths of a radial one; what is in the
 // middle of the prior for others; of PER the two periods and lengths that pairs of rows want most (periods.Wanted), with n
 // the number of rows, since there are about as many periods to choose from. Nothing is optimised, so that it is an order in
-// which to try neighbours, and no evidence. compile makes programs. It is nil where the context has ended or K₀ + σ²I is near
-// singular.
+// which to try neighbours, and no evidence. All cores work on it; compile makes programs, for several at a time. It is nil where
+// the context has ended or K₀ + σ²I is near singular.
 func (r *Rows) Gains(ctx context.Context, of Solution, neighbours []grow.Neighbour, compile compiler) map[string]float64 {
 	l := r.look(of, compile)
 	if l == nil {
 		return nil
 	}
-	out := map[string]float64{}
-	for i := range neighbours {
-		n := &neighbours[i]
-		out[n.Expr.ID()] = 0
-		if n.Kind != grow.Add && n.Kind != grow.Multiply {
-			continue
-		}
-		program, err := compile(n.Expr)
-		if err != nil {
-			continue
-		}
-		leaf, err := kernelspace.Parse(n.Leaf)
-		if err != nil {
-			continue
-		}
-		for _, around := range l.places(program.Own(), n.Kind) {
-			out[n.Expr.ID()] = math.Max(out[n.Expr.ID()], l.gain(ctx, leaf, around, compile))
-		}
-		if ctx.Err() != nil { // periods may not have been looked for
-			return nil
+	gains := make([]float64, len(neighbours))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	errs := make([]error, min(runtime.GOMAXPROCS(0), len(neighbours)))
+	for core := range errs {
+		wg.Go(func() {
+			errs[core] = guard.Do(func() error {
+				w := newDesk(len(r.y))
+				for i := next.Add(1) - 1; i < int64(len(gains)); i = next.Add(1) - 1 {
+					gains[i] = l.neighbour(ctx, w, &neighbours[i], compile)
+				}
+				return nil
+			})
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil { // a panic
+			panic(err)
 		}
 	}
+	if ctx.Err() != nil { // periods may not have been looked for
+		return nil
+	}
+	out := map[string]float64{}
+	for i := range neighbours {
+		out[neighbours[i].Expr.ID()] = gains[i]
+	}
 	return out
+}
+
+// neighbour is what one of them gains.
+func (l *looked) neighbour(ctx context.Context, w *desk, n *grow.Neighbour, compile compiler) (most float64) {
+	if n.Kind != grow.Add && n.Kind != grow.Multiply || ctx.Err() != nil {
+		return 0
+	}
+	program, err := compile(n.Expr)
+	if err != nil {
+		return 0
+	}
+	leaf, err := kernelspace.Parse(n.Leaf)
+	if err != nil {
+		return 0
+	}
+	for _, around := range l.places(program.Own(), n.Kind) {
+		most = math.Max(most, l.gain(ctx, w, leaf, around, compile))
+	}
+	return resolution * math.Round(most/resolution)
+}
+
+// square is a symmetric matrix of all rows with all rows, row by row.
+type square []float64
+
+// desk is what one core works with.
+type desk struct {
+	level simd.Level
+	work  simd.Workspace
+	a     square // a factor
+	y     []float64
+}
+
+func newDesk(n int) *desk {
+	return &desk{level: simd.Best(), a: make(square, n*n), y: make([]float64, n)}
 }
 
 // looked is a solution that is looked at.
 type looked struct {
 	*Rows
 	id     string
-	leaves []*mat.SymDense // what each of its leaves is
-	k      *mat.SymDense   // K₀
+	leaves []square // what each of its leaves is
+	k      square   // K₀
 	noise  float64
 	nats   float64
-	w      *mat.SymDense // ααᵀ − (K₀ + σ²I)⁻¹
+	w      square // ααᵀ − (K₀ + σ²I)⁻¹
 }
 
 // look factorises a solution's covariance; nil where that cannot be.
 func (r *Rows) look(of Solution, compile compiler) *looked {
-	l := &looked{Rows: r, k: r.matrix(of.Program, of.Raw), noise: of.Noise}
-	var chol mat.Cholesky
-	alpha := l.solve(&chol, nil, share{})
-	if alpha == nil {
+	n := len(r.y)
+	l := &looked{Rows: r, k: r.matrix(of.Program, of.Raw), noise: of.Noise, w: make(square, n*n)}
+	w := newDesk(n)
+	var ok bool
+	if l.nats, ok = l.with(w, nil, share{}); !ok {
 		return nil
 	}
-	l.nats = nats(l.y, alpha, &chol)
-	var inverse mat.SymDense
-	if chol.InverseTo(&inverse) != nil {
-		return nil
+	w.level.SolveVector(true, n, w.a, n, w.y) // α
+	w.level.Inverse(&w.work, n, w.a, n, l.w, n)
+	for i := range n {
+		for j := range n {
+			l.w[i*n+j] = w.y[i]*w.y[j] - l.w[i*n+j]
+		}
 	}
-	l.w = scaled(-1, &inverse)
-	l.w.SymRankOne(l.w, 1, alpha)
 	own := of.Program.Own()
 	l.id = own.Expr.ID()
 	exprs := own.Expr.Leaves()
@@ -153,18 +203,14 @@ func (r *Rows) look(of Solution, compile compiler) *looked {
 	return l
 }
 
-func scaled(by float64, a *mat.SymDense) *mat.SymDense {
-	var b mat.SymDense
-	b.ScaleSym(by, a)
-	return &b
-}
-
 // matrix is a covariance of all rows.
-func (r *Rows) matrix(p *kernelspace.Program, raw []float64) *mat.SymDense {
-	k := mat.NewSymDense(len(r.y), nil)
-	for i := range r.y {
+func (r *Rows) matrix(p *kernelspace.Program, raw []float64) square {
+	n := len(r.y)
+	k := make(square, n*n)
+	for i := range n {
 		for j := range i + 1 {
-			k.SetSym(i, j, p.Eval(raw, r.at(i), r.at(j), i == j))
+			v := p.Eval(raw, r.at(i), r.at(j), i == j)
+			k[i*n+j], k[j*n+i] = v, v
 		}
 	}
 	return k
@@ -172,18 +218,18 @@ func (r *Rows) matrix(p *kernelspace.Program, raw []float64) *mat.SymDense {
 
 // places are what the leaf that a neighbour has and the solution has not is multiplied by where it stands, which may be at several
 // places where leaves are alike.
-func (l *looked) places(p *kernelspace.Program, kind string) (out []*mat.SymDense) {
+func (l *looked) places(p *kernelspace.Program, kind string) (out []square) {
 	tree := params.Tree(p)
 	drop := map[string]string{grow.Add: kernelspace.DropSum, grow.Multiply: kernelspace.DropFactor}[kind]
 	for _, s := range p.Expr.Simplifications() {
 		if s.Kind != drop || len(s.Dropped) != 1 || s.Expr.ID() != l.id {
 			continue
 		}
-		of := make([]*mat.SymDense, len(s.Leaves)+1) // by the neighbour's leaves
+		of := make([]square, len(s.Leaves)+1) // by the neighbour's leaves
 		for j, i := range s.Leaves {
 			of[i] = l.leaves[j]
 		}
-		around := mat.NewSymDense(len(l.y), slices.Repeat([]float64{1}, len(l.y)*len(l.y)))
+		around := square(slices.Repeat([]float64{1}, len(l.k)))
 		if multiplied(around, tree, s.Dropped[0], of) {
 			out = append(out, around)
 		}
@@ -192,7 +238,7 @@ func (l *looked) places(p *kernelspace.Program, kind string) (out []*mat.SymDens
 }
 
 // multiplied multiplies a matrix by all factors beside a leaf of a term and of what that is in; false where it is at a change.
-func multiplied(to *mat.SymDense, t *params.Term, leaf int, of []*mat.SymDense) bool {
+func multiplied(to square, t *params.Term, leaf int, of []square) bool {
 	if t.Leaf >= 0 {
 		return true
 	}
@@ -218,23 +264,23 @@ func multiplied(to *mat.SymDense, t *params.Term, leaf int, of []*mat.SymDense) 
 }
 
 // value is what a term is of leaves that are known, nil where there is a change point in it.
-func value(t *params.Term, of []*mat.SymDense) *mat.SymDense {
+func value(t *params.Term, of []square) square {
 	if t.Leaf >= 0 {
 		return of[t.Leaf]
 	}
 	if t.In.Op != kernelspace.OpAdd && t.In.Op != kernelspace.OpMul {
 		return nil
 	}
-	var out *mat.SymDense
+	var out square
 	for _, a := range t.Args {
 		v := value(a, of)
 		switch {
 		case v == nil:
 			return nil
 		case out == nil:
-			out = scaled(1, v)
+			out = slices.Clone(v)
 		case t.In.Op == kernelspace.OpAdd:
-			out.AddSym(out, v)
+			floats.Add(out, v)
 		default:
 			times(out, v)
 		}
@@ -243,55 +289,51 @@ func value(t *params.Term, of []*mat.SymDense) *mat.SymDense {
 }
 
 // times multiplies a matrix by another, entry by entry.
-func times(to, by *mat.SymDense) {
-	a, b := to.RawSymmetric(), by.RawSymmetric()
-	for i := range a.N {
-		floats.Mul(a.Data[i*a.Stride+i:i*a.Stride+a.N], b.Data[i*b.Stride+i:i*b.Stride+b.N])
+func times(to, by square) { floats.Mul(to, by) }
+
+// trace is the sum of the diagonal.
+func (r *Rows) trace(a square) (sum float64) {
+	n := len(r.y)
+	for i := range n {
+		sum += a[i*n+i]
 	}
+	return sum
 }
 
-// solve factorises with shares that are a matrix's, and solves for y; nil where that cannot be.
-func (l *looked) solve(chol *mat.Cholesky, d *mat.SymDense, of share) *mat.VecDense {
+// with is the log evidence, but for a constant, with shares that are a matrix's; false where there is none. The factor is left in w.a,
+// and of it L⁻¹y in w.y.
+func (l *looked) with(w *desk, d square, of share) (nats float64, ok bool) {
 	n := len(l.y)
-	k := scaled(1-of.function, l.k)
+	copy(w.a, l.k)
+	floats.Scale(1-of.function, w.a)
 	if d != nil {
-		more := of.function*mat.Trace(l.k) + of.noise*l.noise*float64(n)
-		k.AddSym(k, scaled(more/mat.Trace(d), d))
+		more := of.function*l.trace(l.k) + of.noise*l.noise*float64(n)
+		floats.AddScaled(w.a, more/l.trace(d), d)
 	}
 	for i := range n {
-		k.SetSym(i, i, k.At(i, i)+(1-of.noise)*l.noise)
+		w.a[i*n+i] += (1 - of.noise) * l.noise
 	}
-	alpha := new(mat.VecDense)
-	if !chol.Factorize(k) || chol.SolveVecTo(alpha, mat.NewVecDense(n, l.y)) != nil {
-		return nil
+	if w.level.Cholesky(&w.work, n, w.a, n) != 0 {
+		return 0, false
 	}
-	return alpha
-}
-
-// nats is log evidence, but for a constant.
-func nats(y []float64, alpha *mat.VecDense, chol *mat.Cholesky) float64 {
-	return -(mat.Dot(mat.NewVecDense(len(y), y), alpha) + chol.LogDet()) / 2
-}
-
-// with is the log evidence with shares that are a matrix's, −∞ where there is none.
-func (l *looked) with(d *mat.SymDense, of share) float64 {
-	var chol mat.Cholesky
-	alpha := l.solve(&chol, d, of)
-	if alpha == nil {
-		return math.Inf(-1)
+	copy(w.y, l.y)
+	w.level.SolveVector(false, n, w.a, n, w.y)
+	nats = -floats.Dot(w.y, w.y) / 2
+	for i := range n {
+		nats -= math.Log(w.a[i*n+i])
 	}
-	return nats(l.y, alpha, &chol)
+	return nats, !math.IsNaN(nats)
 }
 
 // gain is what a leaf gains where it is multiplied by a matrix.
-func (l *looked) gain(ctx context.Context, leaf kernelspace.Expr, around *mat.SymDense, compile compiler) float64 {
+func (l *looked) gain(ctx context.Context, w *desk, leaf kernelspace.Expr, around square, compile compiler) float64 {
 	p, err := compile(leaf)
 	if err != nil {
 		return 0
 	}
 	p = p.Own()
 	in := params.Leaves(p)[0]
-	var choices []*mat.SymDense
+	var choices []square
 	among := float64(len(l.y))
 	if in.Op == kernelspace.OpPER && len(in.Cols) == 1 {
 		choices = l.repeating(ctx, p, in, around)
@@ -301,13 +343,13 @@ func (l *looked) gain(ctx context.Context, leaf kernelspace.Expr, around *mat.Sy
 	}
 	best, better, top := -1, 0, math.Inf(-1)
 	for i, k := range choices {
-		d := scaled(1, k)
+		d := slices.Clone(k)
 		times(d, around)
-		if choices[i] = d; !(mat.Trace(d) > 0) {
+		if choices[i] = d; !(l.trace(d) > 0) {
 			continue
 		}
 		for f, of := range firstShares() {
-			if v := l.with(d, of); v > top {
+			if v, ok := l.with(w, d, of); ok && v > top {
 				best, better, top = i, f, v
 			}
 		}
@@ -316,23 +358,25 @@ func (l *looked) gain(ctx context.Context, leaf kernelspace.Expr, around *mat.Sy
 		return 0
 	}
 	for _, of := range otherShares()[better] {
-		top = math.Max(top, l.with(choices[best], of))
+		if v, ok := l.with(w, choices[best], of); ok {
+			top = math.Max(top, v)
+		}
 	}
 	return math.Max(0, top-l.nats-math.Log(among))
 }
 
 // repeating are leaves PER with the periods that are wanted most where they are multiplied by a matrix.
 func (l *looked) repeating(
-	ctx context.Context, p *kernelspace.Program, in *kernelspace.Instr, around *mat.SymDense,
-) (out []*mat.SymDense) {
+	ctx context.Context, p *kernelspace.Program, in *kernelspace.Instr, around square,
+) (out []square) {
 	column := make([]float64, len(l.y))
 	for i := range column {
 		column[i] = l.x[i*l.dim+in.Cols[0]]
 	}
-	w := scaled(1, l.w)
+	w := slices.Clone(l.w)
 	times(w, around)
 	raw := make([]float64, len(p.Params))
-	for _, want := range periods.Wanted(ctx, column, w, false) {
+	for _, want := range periods.Wanted(ctx, column, mat.NewSymDense(len(l.y), w), false) {
 		raw[in.Off], raw[in.Off+1], raw[in.Off+2] = 1, want.Length, want.Period
 		if out = append(out, l.matrix(p, raw)); len(out) == mostPeriods {
 			break
@@ -342,7 +386,9 @@ func (l *looked) repeating(
 }
 
 // leaf is what a leaf may be, with an amplitude of one.
-func (r *Rows) leaf(id string, p *kernelspace.Program, in *kernelspace.Instr) []*mat.SymDense {
+func (r *Rows) leaf(id string, p *kernelspace.Program, in *kernelspace.Instr) []square {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if known, ok := r.known[id]; ok {
 		return known
 	}
@@ -352,7 +398,7 @@ func (r *Rows) leaf(id string, p *kernelspace.Program, in *kernelspace.Instr) []
 		raw[d] = math.Exp(mean)
 	}
 	raw[in.Off] = 1
-	var out []*mat.SymDense
+	var out []square
 	switch in.Op {
 	case kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
 		for _, s := range spans() {
@@ -365,7 +411,7 @@ func (r *Rows) leaf(id string, p *kernelspace.Program, in *kernelspace.Instr) []
 		out = append(out, r.matrix(p, raw))
 	}
 	if r.known == nil {
-		r.known = map[string][]*mat.SymDense{}
+		r.known = map[string][]square{}
 	}
 	r.known[id] = out
 	return out
