@@ -49,8 +49,9 @@ func (c *Config) SettleTask(d *datasets.Dataset) {
 		}
 	}
 	// Forecasts were weighed, and measured, with densities at the mode; with informative
-	// priors and few rows integrals cost more than they say.
-	if c.Settings.Evidence == autoText && c.Settings.Priors == "series" {
+	// priors and few rows integrals cost more than they say. But where the space grows kernels have few hyperparameters or many,
+	// and what is narrow must not count for more than it is.
+	if c.Settings.Evidence == autoText && c.Settings.Priors == "series" && !c.Settings.Growth.On {
 		c.Settings.Evidence = "mode"
 	}
 	if none := vbks.CalibrateNames()[0]; d.Series == nil && c.Settings.Calibrate != none {

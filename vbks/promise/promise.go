@@ -194,6 +194,10 @@ func (r *Rows) look(of Solution, compile compiler) *looked {
 	l.id = own.Expr.ID()
 	exprs := own.Expr.Leaves()
 	for i, in := range params.Leaves(own) {
+		if in.Op == kernelspace.OpStep { // it is no covariance
+			l.leaves = append(l.leaves, nil)
+			continue
+		}
 		p, err := compile(exprs[i])
 		if err != nil {
 			return nil

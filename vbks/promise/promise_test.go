@@ -184,3 +184,32 @@ func TestGainsOfALine(t *testing.T) {
 		}
 	}
 }
+
+// Beside a change point a leaf may gain; of what stands in it nothing is said.
+func TestGainsBesideAChange(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 3))
+	const n, noise = 120, 0.05
+	x, y := drawn(t, rng, program(t, "PER"), []float64{1, 0.8, 0.9}, n, noise)
+	for i := range y {
+		if x[i] > 1 {
+			y[i] += 5
+		}
+	}
+	p := program(t, "CP(CONST,CONST)")
+	raw := make([]float64, len(p.Params))
+	for i, in := range p.Params {
+		raw[i] = map[string]float64{"place": kernelspace.RawPlace(1), "width": 1e-3, "variance": 12}[in.Name]
+		if raw[i] == 0 {
+			t.Fatalf("what is %s?", in.Name)
+		}
+	}
+	gains := promise.New(x, y, 1, starts.Summarise(x, y, 1), 1).Gains(t.Context(), promise.Solution{Program: p, Raw: raw, Noise: noise + 1},
+		grammar(t).Neighbours(p.Expr), compile)
+	beside, in := program(t, "CP(CONST,CONST)+PER").Expr.ID(), program(t, "CP(CONST+PER,CONST)").Expr.ID()
+	if gains[beside] < 30 {
+		t.Errorf("%s gains %v", beside, gains[beside])
+	}
+	if v := gains[in]; v != 0 {
+		t.Errorf("%s gains %v", in, v)
+	}
+}
