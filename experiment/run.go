@@ -64,7 +64,8 @@ type Run struct {
 	// Owned by the goroutine.
 	watch    stopwatch
 	flight   *flight
-	standing record.Standing // as recorded, by a resumed run from its beginning on
+	standing record.Standing   // as recorded, by a resumed run from its beginning on
+	mistake  *guard.PanicError // of the program, that it failed by
 	deadline time.Duration
 	over     string         // why no more evaluations are made once the time is up
 	holding  bool           // nothing new may be launched
@@ -435,6 +436,7 @@ func (r *Run) gone(err error) bool {
 	if err != nil && !errors.Is(err, errAborted) && r.state() != record.Failed {
 		var p *guard.PanicError
 		if errors.As(err, &p) {
+			r.mistake = p
 			r.tellStack(p)
 			r.enterFor(record.CauseInternal, record.Failed,
 				fmt.Sprintf("internal error, please report it with the run's %s: %s", record.LogFile, p.Line()))

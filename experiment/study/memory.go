@@ -2,12 +2,14 @@ package study
 
 import (
 	"context"
+	"errors"
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/experiment"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/vbks"
 )
 
@@ -69,7 +71,9 @@ func finishRun(ctx context.Context, job *prepare.Job, rec record.Recorder) (*mad
 	if rec != nil {
 		recorders = append(recorders, rec)
 	}
-	if err := experiment.Complete(ctx, job, recorders); err != nil {
+	err := experiment.Complete(ctx, job, recorders)
+	var mistake *guard.PanicError
+	if err != nil && !errors.As(err, &mistake) { // which has failed this run, and no other
 		return nil, err
 	}
 	return m, nil
