@@ -92,11 +92,11 @@ func TestGrowthIsEstimated(t *testing.T) {
 		if plain.sharp != 0 || w.sharp <= w.inducing || w.sharp > rows || with < 2*before {
 			t.Errorf("%d rows: up to %d inducing inputs, %v s, without growth %v", rows, w.sharp, with, before)
 		}
-		// Counted by hand: as many more kernels, each .3 s and 80 gradients on all rows with all as inducing inputs.
+		// Counted by hand: as many more kernels, each .3 s and 50 gradients on all rows with all as inducing inputs.
 		more := *w
 		more.late += 1000
 		k := w.wider(unit)
-		late := 1000 * (0.3 + 1.25*80*(k.Fixed+k.FixedGrad+float64(rows)*(k.Row+k.RowGrad)))
+		late := 1000 * (0.3 + 1.25*50*(k.Fixed+k.FixedGrad+float64(rows)*(k.Row+k.RowGrad)))
 		if got := more.seconds(unit, unit, k) - with; !w.whole || w.sharp != rows || math.Abs(got-late) > 1e-6*late {
 			t.Errorf("%d rows: a thousand kernels more take %v s, not %v", rows, got, late)
 		}
