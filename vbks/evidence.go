@@ -86,13 +86,16 @@ func (r *round) commit(ctx context.Context) (undo func(), err error) {
 	}
 	notices = append(notices, told...)
 	t.notices = append(slices.Clone(t.notices), append(r.remarks, notices...)...)
-	if err := t.refit(ctx, true); err != nil {
+	fail := func(err error) (func(), error) {
 		*t = old
 		t.notices = append(slices.Clone(t.notices), told...) // which nobody tells again
 		if len(broken) > 0 && ctx.Err() == nil {
 			err = fmt.Errorf("%w; %w", err, broken[0])
 		}
 		return nil, err
+	}
+	if err := t.refit(ctx, true); err != nil {
+		return fail(err)
 	}
 	if t.leader != t.led {
 		t.led, t.since = t.leader, t.evaluation
@@ -105,7 +108,9 @@ func (r *round) commit(ctx context.Context) (undo func(), err error) {
 	if t.expansion.blurred = r.blurred != ""; t.expansion.blurred {
 		t.last.Notices = append(t.last.Notices, Notice{Text: r.blurred})
 	}
-	t.reopen(t.last)
+	if err := t.reopen(ctx, t.last); err != nil {
+		return fail(err)
+	}
 	t.tell(t.last, r.audibly)
 	t.lookBack(t.last)
 	return func() { // what has become of the lanes stays

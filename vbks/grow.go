@@ -146,19 +146,23 @@ type expansion struct {
 func (t *Trainer) growing() bool { return t.expansion.on && !t.expansion.over }
 
 // reopen lets the space go on growing though there was no more to try, where what was left, compared once more, has
-// other leaders, with neighbours that have not been tried.
-func (t *Trainer) reopen(e *Evaluation) {
+// other leaders, with neighbours that have not been tried. The error is the context's cause.
+func (t *Trainer) reopen(ctx context.Context, e *Evaluation) error {
 	x := &t.expansion
-	if !x.on || !x.over || t.evaluation != x.ended+1 || t.rows < t.data.Rows() {
-		return
+	if !x.on || !x.over || t.evaluation != x.ended+1 || t.rows < t.data.Rows() || len(t.front(nil).Enter) == 0 {
+		return nil
 	}
-	plan := t.front(nil)
+	plan := t.front(t.promises(ctx))
+	if ctx.Err() != nil { // what neighbours promise may not be known
+		return context.Cause(ctx)
+	}
 	if len(plan.Enter) == 0 {
-		return
+		return nil
 	}
 	x.over = false
 	text := "the space of kernels grows again: compared once more, its leaders have %d neighbours to try"
 	e.Notices = append(e.Notices, Notice{Text: fmt.Sprintf(text, len(plan.Enter)+plan.Waiting)})
+	return nil
 }
 
 // rounds is the number of evaluations before the first rung is left: those planned and
@@ -293,7 +297,7 @@ func (t *Trainer) expand() error {
 		exprs[i] = c.Expr
 	}
 	s := &t.settings.Growth
-	g, err := grow.New(exprs, grow.Options{Columns: t.columns, Change: s.Change, Leaves: s.Leaves, Ratio: s.Ratio})
+	g, err := grow.New(exprs, grow.Options{Columns: t.columns, Change: s.Change, Leaves: s.Leaves, Ratio: s.Ratio, Stated: s.Stated})
 	if err != nil {
 		return of(err)
 	}

@@ -82,6 +82,7 @@ type Growth struct {
 	Live   int     // kernels that are compared, at most; a larger space shrinks to that
 	Leaves int     // of a kernel, at most
 	Ratio  float64 // of the prior of all kernels with a leaf more to that of those with one less
+	Stated float64 // share of the prior that the kernels which the space begins with have together, but for leaves
 	Change bool    // change points, too, where the space has none
 }
 
@@ -118,7 +119,7 @@ func DefaultSettings() Settings {
 		Weights:         "auto",
 		Likelihood:      gaussianLikelihood,
 		Priors:          "auto",
-		Growth:          Growth{Live: 32, Leaves: 8, Ratio: 0.5},
+		Growth:          Growth{Live: 32, Leaves: 8, Ratio: 0.5, Stated: 0.5},
 		PredictTheta:    autoTheta,
 		Calibrate:       CalibrateNames()[0],
 		Local:           local.Auto,

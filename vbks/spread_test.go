@@ -255,7 +255,9 @@ func TestSpaceGrowsAgain(t *testing.T) {
 	}{{tr.evaluation - 1, true}, {tr.evaluation, false}, {tr.evaluation - 2, false}} {
 		twin, e := *tr, Evaluation{}
 		twin.expansion.over, twin.expansion.ended = true, c.ended
-		twin.reopen(&e)
+		if err := twin.reopen(t.Context(), &e); err != nil {
+			t.Fatal(err)
+		}
 		if twin.growing() != c.want || len(e.Notices) > 0 != c.want {
 			t.Errorf("ended after evaluation %d of %d: grows %v, %+v", c.ended, tr.evaluation, twin.growing(), e.Notices)
 		}
@@ -266,7 +268,7 @@ func TestSpaceGrowsAgain(t *testing.T) {
 	}
 	last := Evaluation{}
 	tr.expansion.ended = tr.evaluation - 1
-	if tr.reopen(&last); tr.growing() || last.Notices != nil {
+	if err := tr.reopen(t.Context(), &last); err != nil || tr.growing() || last.Notices != nil {
 		t.Errorf("it grows without end: %+v", last.Notices)
 	}
 }

@@ -60,12 +60,22 @@ func LoadInside(dir, name string) (Config, error) {
 	case err != nil:
 		return Config{}, fmt.Errorf("config %q cannot be read: %w", path, err)
 	default:
-		return kept(named(path)).Read(text, filepath.Base(path), nil)
+		return readKept(named(path), text, filepath.Base(path))
 	}
 }
 
 // OfRun reads the config that a run has in its log; name is of that.
-func OfRun(text, name string) (Config, error) { return kept(Default()).Read([]byte(text), name, nil) }
+func OfRun(text, name string) (Config, error) { return readKept(Default(), []byte(text), name) }
+
+// readKept reads a config that a run keeps, over what it begins with.
+func readKept(c Config, text []byte, name string) (Config, error) {
+	stated := c.Settings.Growth.Stated
+	out, err := kept(c).Read(text, name, nil)
+	if g := &out.Settings.Growth; err == nil && !g.On && g.Stated == 0 { // where nothing grows it is no difference
+		g.Stated = stated
+	}
+	return out, err
+}
 
 // kept are the defaults of configs that runs keep: of keys that older versions did not
 // write as these had them.
@@ -73,6 +83,7 @@ func kept(c Config) Config {
 	c.Data.Transform, c.Settings.PredictTheta = "", ""
 	c.Data.Cycle, c.Data.Calendar = 0, nil
 	c.Settings.Bound, c.Settings.Evidence, c.Settings.AllRows = "elbo", "mode", 0
+	c.Settings.Growth.Stated = 0
 	c.Settings.Own, c.Settings.Local, c.Settings.Windows = "off", "none", false
 	return c
 }

@@ -34,7 +34,7 @@ func (w *workload) grow(space []vbks.Candidate) []vbks.Candidate {
 	for i, k := range space {
 		exprs[i] = k.Expr
 	}
-	g, err := grow.New(exprs, grow.Options{Columns: columns, Change: s.Change, Leaves: s.Leaves, Ratio: s.Ratio})
+	g, err := grow.New(exprs, grow.Options{Columns: columns, Change: s.Change, Leaves: s.Leaves, Ratio: s.Ratio, Stated: s.Stated})
 	if err != nil {
 		return space // which is told where the trainer is made
 	}

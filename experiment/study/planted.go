@@ -100,7 +100,7 @@ func planted(c config.Config, leaves, rows Range) (*Planted, error) {
 		p.Bases = append(p.Bases, k.Expr.Canonical())
 	}
 	g := &c.Settings.Growth
-	if p.grammar, err = grow.New(p.Bases, grow.Options{Change: g.Change, Leaves: g.Leaves, Ratio: g.Ratio}); err != nil {
+	if p.grammar, err = grow.New(p.Bases, grow.Options{Change: g.Change, Leaves: g.Leaves, Ratio: g.Ratio, Stated: g.Stated}); err != nil {
 		return nil, err
 	}
 	if leaves.Most > p.grammar.Leaves() {

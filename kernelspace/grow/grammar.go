@@ -23,6 +23,7 @@ type Options struct {
 	Change  bool     // with change points, along every input
 	Leaves  int      // of a kernel at most, 1 to MostLeaves
 	Ratio   float64  // of the prior of all kernels with a leaf more to that of those with one less: in (0, 1]
+	Stated  float64  // share of the prior that the kernels of the space with more than a leaf have together: in [0, 1)
 }
 
 // Grammar is all kernels of some kinds of leaves up to a number of them, each once: two
@@ -33,23 +34,30 @@ type Grammar struct {
 	steps  []kernelspace.Expr // of change points, one for each column; none: there are no change points
 	most   int
 	counts []*big.Int // of kernels with so many leaves; [0] is 0
-	logs   []float64  // log prior of one of them
+	logs   []float64  // log prior of one of them by its leaves
+	share  float64    // of the prior that stated have together
+	stated []kernelspace.Expr
 }
 
 // New makes the grammar of the leaves of a space, which holds all of its kernels: where one
 // has more leaves than Options.Leaves, it goes so far; where one has a change point, there
 // are such.
 //
-// Errors: an empty space, a number of leaves or a ratio that cannot be.
+// Errors: an empty space, a number of leaves, a ratio or a share that cannot be.
 func New(space []kernelspace.Expr, o Options) (*Grammar, error) {
 	switch {
 	case len(space) == 0:
 		return nil, errors.New("a grammar of no kernels")
 	case !(o.Ratio > 0 && o.Ratio <= 1):
 		return nil, fmt.Errorf("a ratio of %v in the prior over kernels; it must be above 0 and at most 1", o.Ratio)
+	case !(o.Stated >= 0 && o.Stated < 1):
+		return nil, fmt.Errorf("a share of %v of the prior for the kernels that are stated; it must be at least 0 and below 1", o.Stated)
 	}
-	g := &Grammar{most: o.Leaves}
+	g := &Grammar{most: o.Leaves, share: o.Stated}
 	for _, e := range space {
+		if e.NumLeaves() > 1 {
+			g.stated = with(g.stated, e.Canonical())
+		}
 		g.most = max(g.most, e.NumLeaves())
 		for _, l := range e.Canonical().Leaves() {
 			if !l.IsLeaf() {
@@ -150,11 +158,11 @@ func (g *Grammar) Count() *big.Int {
 // LogPrior returns the logarithm of the prior of a kernel, −∞ of one that is not in the
 // grammar. All kernels of n leaves have ratioⁿ together, and of these each the same:
 //
-//	p(e) = (ratioⁿ / Σ_m ratioᵐ) / N_n,   n the leaves of e, N_n how many have so many
+//	p(e) = (1 − s) (ratioⁿ / Σ_m ratioᵐ) / N_n + s [e ∈ S] / |S|,   n the leaves of e, N_n how many have so many
 //
-// where m counts the numbers of leaves that some kernel has, up to the most. It sums to 1
-// over the grammar. Since N_n grows by a factor of some two times the kinds of leaves, a leaf more costs
-// about the logarithm of that and of 1/ratio.
+// where m counts the numbers of leaves that some kernel has, up to the most, and s is the share of S, the kernels of the space
+// that have more than a leaf: who states them believes in them. It sums to 1 over the grammar. Since N_n grows by a factor of
+// some two times the kinds of leaves, a leaf more costs about the logarithm of that and of 1/ratio.
 func (g *Grammar) LogPrior(e kernelspace.Expr) float64 {
 	n := e.NumLeaves()
 	if n < 1 || n > g.most {
@@ -169,7 +177,19 @@ func (g *Grammar) LogPrior(e kernelspace.Expr) float64 {
 			return math.Inf(-1)
 		}
 	}
-	return g.logs[n]
+	if len(g.stated) == 0 || g.share == 0 {
+		return g.logs[n]
+	}
+	return g.logs[n] + math.Log1p(-g.share) + g.Preferred(e)
+}
+
+// Preferred is by how many nats the prior of a kernel of the grammar is above that of others of its size, since it is stated; 0 of
+// one that is not.
+func (g *Grammar) Preferred(e kernelspace.Expr) float64 {
+	if g.share == 0 || !slices.ContainsFunc(g.stated, e.Canonical().Equal) {
+		return 0
+	}
+	return math.Log1p(math.Exp(-g.logs[e.NumLeaves()]) / float64(len(g.stated)) * g.share / (1 - g.share))
 }
 
 // weigh finds the logarithm of the prior of a kernel by its leaves.

@@ -99,6 +99,7 @@ func TestGrammarIsWhatCanBeListed(t *testing.T) {
 		"columns":           grammar(t, Options{Leaves: 3, Ratio: 1, Columns: []string{"a", "b c"}}, "SE", "LIN[a]", "CAT[a]"),
 		"changes, columns":  grammar(t, Options{Leaves: 4, Ratio: .7, Columns: []string{"x", "y"}, Change: true}, "SE[x]", "SE[y]"),
 		"one kind to seven": grammar(t, Options{Leaves: 7, Ratio: .5}, "SE"),
+		"stated":            grammar(t, Options{Leaves: 4, Ratio: .5, Stated: .3}, "SE", "SE+LIN", "LIN*SE+PER", "PER+SE*LIN"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := listed(g)
@@ -253,10 +254,33 @@ func TestPriorPaysForSize(t *testing.T) {
 	}
 }
 
+// Kernels that are stated have their share together, each the same of it, and all others the rest as they had it.
+func TestPriorOfWhatIsStated(t *testing.T) {
+	space := []string{"SE", "LIN", "SE+LIN", "SE*LIN*LIN"}
+	plain, g := grammar(t, Options{Leaves: 4, Ratio: .5}, space...), grammar(t, Options{Leaves: 4, Ratio: .5, Stated: .4}, space...)
+	for i, e := range parse(t, "SE+LIN", "LIN*SE*LIN", "SE", "LIN", "SE+SE", "SE*SE+LIN") {
+		want := .6 * math.Exp(plain.LogPrior(e))
+		if i < 2 {
+			want += .4 / 2
+		}
+		if got := math.Exp(g.LogPrior(e)); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s has %v, want %v", e.ID(), got, want)
+		}
+	}
+	// Leaves are what a grammar is made of.
+	leaves := grammar(t, Options{Leaves: 4, Ratio: .5, Stated: .4}, "SE", "LIN")
+	for _, e := range parse(t, "SE", "SE+LIN") {
+		if got := leaves.LogPrior(e); got != plain.LogPrior(e) {
+			t.Errorf("%s has %v, want %v", e.ID(), got, plain.LogPrior(e))
+		}
+	}
+}
+
 func TestNewRefuses(t *testing.T) {
 	se := parse(t, "SE")
 	for name, o := range map[string]Options{
 		"ratio 0": {Leaves: 3}, "above 1": {Leaves: 3, Ratio: 1.5}, "too many": {Leaves: 13, Ratio: .5},
+		"all of it": {Leaves: 3, Ratio: .5, Stated: 1}, "less than nothing": {Leaves: 3, Ratio: .5, Stated: -.1},
 	} {
 		if _, err := New(se, o); err == nil {
 			t.Errorf("%s: no error", name)

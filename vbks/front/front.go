@@ -97,8 +97,9 @@ func (t Tried) Again(rows int) Tried {
 // the first alone enter, or of three two by both and one by the first, since gains are of kernels that have not been trained;
 // as many as there is room for, but where gains are known no more than Early while rows arrive, when they are asked of few parents;
 // of all rows only the first kernel's, those that are not Doubtful, so much the prior and their parent's evidence say against
-// the others, and those that with what they may gain are as good as the best. Where none of these is left, the first kernel's
-// moves enter, see grow.Grammar.Moves.
+// the others, and those that with what they may gain are as good as the best; but of a kernel that is stated none which is not
+// stated and with what it may gain is still Doubtful for that. Where none of these is left, the first kernel's moves enter, see
+// grow.Grammar.Moves.
 //
 // Who is Gone leaves in any case. To make room those that are least leave, but not the leaders, and half of live, or of a
 // larger space that it began with, stay (sequential halving, as pruning does): with many rows
@@ -145,6 +146,9 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains 
 			id, promise := n.Expr.ID(), own+g.LogPrior(n.Expr)
 			more := promise + gain[id]
 			if place > 0 && !near(promise, Doubtful) && !near(more, 0) {
+				continue
+			}
+			if gains != nil && rows == all && g.Preferred(k.Expr)-g.Preferred(n.Expr)-gain[id] > Doubtful {
 				continue
 			}
 			if p, some := proposed[id]; !some || more > p.more || more == p.more && promise > p.promise {

@@ -227,3 +227,35 @@ func TestWhatGainsMostEntersFirst(t *testing.T) {
 		t.Errorf("while rows arrive %v enter and %d wait", entered(p), p.Waiting)
 	}
 }
+
+// Of a kernel that is stated neighbours that are not stated enter where they promise to make up for that, but for Doubtful nats; where
+// nothing is known of what they promise, and while rows arrive, as those of any other.
+func TestNeighboursOfWhatIsStated(t *testing.T) {
+	stated := parse(t, "LIN*PER+SE")
+	g, err := grow.New([]kernelspace.Expr{parse(t, "SE"), parse(t, "LIN"), parse(t, "PER"), stated},
+		grow.Options{Leaves: 5, Ratio: .5, Stated: .5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	preferred := g.Preferred(stated)
+	if preferred < Doubtful {
+		t.Fatalf("it is preferred by %v nats", preferred)
+	}
+	space := []Kernel{{Expr: stated, Compared: true, Score: -40, Leads: true}}
+	more := parse(t, "LIN*PER+SE+SE").ID()
+	gains := func(gain float64) Gains {
+		return func(kernelspace.Expr, []grow.Neighbour) map[string]float64 { return map[string]float64{more: gain} }
+	}
+	if p := (Tried{}).Next(g, space, 100, 100, 40, gains(preferred-Doubtful+.1)); !slices.Equal(entered(p), []string{more}) {
+		t.Errorf("%v enter", entered(p))
+	}
+	if p := (Tried{}).Next(g, space, 100, 100, 40, gains(preferred-Doubtful-.1)); len(p.Enter) > 0 || !p.Over {
+		t.Errorf("%v enter, over: %v", entered(p), p.Over)
+	}
+	if p := (Tried{}).Next(g, space, 100, 100, 40, nil); len(p.Enter) < 10 {
+		t.Errorf("with nothing known %v enter", entered(p))
+	}
+	if p := (Tried{}).Next(g, space, 50, 100, 40, gains(0)); len(p.Enter) != Early {
+		t.Errorf("while rows arrive %v enter", entered(p))
+	}
+}
