@@ -48,8 +48,12 @@ func (w *workload) grow(space []vbks.Candidate) []vbks.Candidate {
 		}
 		out = append(out, vbks.Candidate{Expr: e})
 	}
-	if w.late = likelyLeaders * len(g.Neighbours(e)); w.rows > vbks.PromisedRows {
-		w.late *= unpromised
+	w.late = len(g.Neighbours(e))
+	switch {
+	case w.rows > vbks.PromisedRows:
+		w.late *= likelyLeaders * unpromised
+	case s.Stated == 0 || !slices.ContainsFunc(exprs, func(e kernelspace.Expr) bool { return e.NumLeaves() > 1 }):
+		w.late *= likelyLeaders // few neighbours make up for what is stated
 	}
 	return out
 }
