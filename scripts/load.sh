@@ -12,10 +12,10 @@
 #	             beside what can be counted (needs Go). 1 minute of CPU
 #	evaluations  ten thousand evaluations of a tiny run: time, memory, files, and
 #	             how long they take to be opened, exported, drawn, resumed
-#	growth       a run whose space grows, in which some 3,000 kernels come: memory in each
+#	growth       a run whose space grows, in which some 7,000 kernels come: memory in each
 #	             fifth of its time (the last evaluations, of all rows, compare bounds of
 #	             k(X,X)); fails if it takes a third more in the fourth than in the second.
-#	             5 minutes of CPU
+#	             2.5 minutes of CPU
 #	runs         fifty runs in one folder: the list of runs, and their comparison
 #	alone        a run left alone for SECONDS (3600): memory and threads every 10
 #	             seconds, or 40 times; fails if it takes a tenth more in the last quarter than in
@@ -190,7 +190,7 @@ growth() {
 		source = "synthetic"
 		kernel = "PER*SE+LIN"
 		noise = 0.1
-		outputs = 2000
+		outputs = ${GROWN:-6000}
 		test = 0
 		[kernels]
 		expressions = ["SE", "RQ", "LIN", "PER", "MATERN12", "MATERN32", "MATERN52", "COS"]
@@ -203,7 +203,7 @@ growth() {
 		starts = 1
 		evidence = "mode"
 		[schedule]
-		evaluate_every = ${EVERY:-0.0025}
+		evaluate_every = ${EVERY:-0.008}
 		steps = 1
 		refine = 0
 		[posterior]
