@@ -296,8 +296,7 @@ func (t *Trainer) expand() error {
 	for i, c := range t.space {
 		exprs[i] = c.Expr
 	}
-	s := &t.settings.Growth
-	g, err := grow.New(exprs, grow.Options{Columns: t.columns, Change: s.Change, Leaves: s.Leaves, Ratio: s.Ratio, Stated: s.Stated})
+	g, err := grow.New(exprs, t.settings.Growth.Options(t.columns))
 	if err != nil {
 		return of(err)
 	}

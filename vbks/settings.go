@@ -5,6 +5,7 @@ import (
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/grow"
 	"example.com/kestrel/vbks/local"
 )
 
@@ -84,6 +85,11 @@ type Growth struct {
 	Ratio  float64 // of the prior of all kernels with a leaf more to that of those with one less
 	Stated float64 // share of the prior that the kernels which the space begins with have together, but for leaves
 	Change bool    // change points, too, where the space has none
+}
+
+// Options are those of the grammar that a space over some columns grows in.
+func (g *Growth) Options(columns []string) grow.Options {
+	return grow.Options{Columns: columns, Change: g.Change, Leaves: g.Leaves, Ratio: g.Ratio, Stated: g.Stated}
 }
 
 // DefaultSettings returns the settings that a config without further keys has.

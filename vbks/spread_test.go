@@ -273,6 +273,29 @@ func TestSpaceGrowsAgain(t *testing.T) {
 	}
 }
 
+// A space whose first kernel is stated does not grow again for neighbours that promise too little to be tried.
+func TestWhatPromisesNothingReopensNothing(t *testing.T) {
+	thorough.AnyInstructions(t)
+	t.Parallel()
+	s := growingSettings("collapsed")
+	s.Growth.Stated, s.Starts, s.Steps, s.EvaluateEvery = .99, 1, 6, .5
+	tr := trainerOn(t, 1, nil, trainingSeries(1, 60), s, "LIN+PER+SE", "LIN", "PER", "SE")
+	for n := 0; n < 40 && (tr.growing() || tr.rows < tr.data.Rows()); n++ {
+		next(t, tr)
+	}
+	if tr.leader != "PER+LIN+SE" || tr.growing() || tr.expansion.grammar.Preferred(tr.kernels[0].expr) < 5 {
+		t.Fatalf("%s leads, it grows: %v", tr.leader, tr.growing())
+	}
+	twin, e := *tr, Evaluation{}
+	twin.expansion.ended = tr.evaluation - 1
+	if len(twin.front(nil).Enter) == 0 {
+		t.Fatal("it has no neighbours")
+	}
+	if err := twin.reopen(t.Context(), &e); err != nil || twin.growing() || e.Notices != nil {
+		t.Errorf("it grows: %v, %+v, %v", twin.growing(), e.Notices, err)
+	}
+}
+
 // Rows that come later let a space grow again that had come to its end, with "auto" inducing
 // inputs, too; and what is known by then is a checkpoint's.
 func TestRowsComeToAGrownSpace(t *testing.T) {

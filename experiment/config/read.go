@@ -60,22 +60,12 @@ func LoadInside(dir, name string) (Config, error) {
 	case err != nil:
 		return Config{}, fmt.Errorf("config %q cannot be read: %w", path, err)
 	default:
-		return readKept(named(path), text, filepath.Base(path))
+		return kept(named(path)).Read(text, filepath.Base(path), nil)
 	}
 }
 
 // OfRun reads the config that a run has in its log; name is of that.
-func OfRun(text, name string) (Config, error) { return readKept(Default(), []byte(text), name) }
-
-// readKept reads a config that a run keeps, over what it begins with.
-func readKept(c Config, text []byte, name string) (Config, error) {
-	stated := c.Settings.Growth.Stated
-	out, err := kept(c).Read(text, name, nil)
-	if g := &out.Settings.Growth; err == nil && !g.On && g.Stated == 0 { // where nothing grows it is no difference
-		g.Stated = stated
-	}
-	return out, err
-}
+func OfRun(text, name string) (Config, error) { return kept(Default()).Read([]byte(text), name, nil) }
 
 // kept are the defaults of configs that runs keep: of keys that older versions did not
 // write as these had them.

@@ -109,6 +109,16 @@ func TestGrowthIsEstimated(t *testing.T) {
 	if w, _ := of("collapsed", true, 1_000_000, 64); w.sharp != 0 {
 		t.Errorf("a million rows: up to %d inducing inputs", w.sharp)
 	}
+	// Few neighbours make up for what is stated.
+	stated := config.Default()
+	stated.Settings.Growth.On, stated.Kernels = true, config.KernelSpace{Expressions: []string{"SE", "RQ", "LIN", "PER", "PER+LIN"}}
+	space, err := stated.Kernels.Candidates()
+	must.OK(t, err)
+	fewer, err := newWorkload(&stated, space, 500, 1)
+	must.OK(t, err)
+	if w, _ := of("auto", true, 500, 0); fewer.late == 0 || 4*fewer.late > w.late {
+		t.Errorf("%d late kernels beside one that is stated, %d without", fewer.late, w.late)
+	}
 	w, with := of("natural", true, 5000, 0)
 	if more := *w; w.sharp != 0 || w.late == 0 {
 		t.Errorf("natural: up to %d inducing inputs, %d late kernels", w.sharp, w.late)

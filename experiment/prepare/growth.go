@@ -23,10 +23,10 @@ const (
 	growthSpread  = 3.0
 )
 
-// grow estimates how many kernels come late in a growing space, the neighbours of a few leaders, and returns it with larger
-// kernels in it: what its leaves make one after the other, added and multiplied.
+// grow estimates how many kernels come late in a growing space, the neighbours of a few leaders or, where
+// kernels are stated, of one, and returns it with larger kernels in it: what its leaves make one after the other, added and multiplied.
 func (w *workload) grow(space []vbks.Candidate) []vbks.Candidate {
-	s, columns := &w.config.Settings.Growth, make([]string, w.dim)
+	columns := make([]string, w.dim)
 	for i := range columns {
 		columns[i] = fmt.Sprintf("x%d", i+1)
 	}
@@ -34,7 +34,7 @@ func (w *workload) grow(space []vbks.Candidate) []vbks.Candidate {
 	for i, k := range space {
 		exprs[i] = k.Expr
 	}
-	g, err := grow.New(exprs, grow.Options{Columns: columns, Change: s.Change, Leaves: s.Leaves, Ratio: s.Ratio, Stated: s.Stated})
+	g, err := grow.New(exprs, w.config.Settings.Growth.Options(columns))
 	if err != nil {
 		return space // which is told where the trainer is made
 	}
@@ -52,8 +52,8 @@ func (w *workload) grow(space []vbks.Candidate) []vbks.Candidate {
 	switch {
 	case w.rows > vbks.PromisedRows:
 		w.late *= likelyLeaders * unpromised
-	case s.Stated == 0 || !slices.ContainsFunc(exprs, func(e kernelspace.Expr) bool { return e.NumLeaves() > 1 }):
-		w.late *= likelyLeaders // few neighbours make up for what is stated
+	case !slices.ContainsFunc(exprs, func(e kernelspace.Expr) bool { return g.Preferred(e) > 0 }): // which few neighbours make up for
+		w.late *= likelyLeaders
 	}
 	return out
 }

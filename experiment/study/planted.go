@@ -99,8 +99,7 @@ func planted(c config.Config, leaves, rows Range) (*Planted, error) {
 	for _, k := range space {
 		p.Bases = append(p.Bases, k.Expr.Canonical())
 	}
-	g := &c.Settings.Growth
-	if p.grammar, err = grow.New(p.Bases, grow.Options{Change: g.Change, Leaves: g.Leaves, Ratio: g.Ratio, Stated: g.Stated}); err != nil {
+	if p.grammar, err = grow.New(p.Bases, c.Settings.Growth.Options(nil)); err != nil {
 		return nil, err
 	}
 	if leaves.Most > p.grammar.Leaves() {
