@@ -137,6 +137,32 @@ func TestCyclesAreTried(t *testing.T) {
 	}
 }
 
+// Densities at the mode weigh the kernels of a series, which prefer many hyperparameters where there are few or
+// many: where the space grows evidence is integrated. What is stated is left.
+func TestEvidenceOfSeries(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("month,y\n")
+	rng := rand.New(rand.NewPCG(4, 12))
+	for i := range 120 {
+		fmt.Fprintf(&b, "%d,%.4f\n", i, rng.NormFloat64())
+	}
+	for _, c := range []struct {
+		key, value, priors, want string
+	}{
+		{"", "", "series", "mode"},
+		{"kernels.grow", "true", "series", "auto"},
+		{"kernels.grow_live", "50", "series", "mode"},
+		{"kernels.priors", "broad", "broad", "auto"},
+		{"kernels.base", "SE,PER", "broad", "auto"},
+		{"optimise.evidence", "draws", "series", "draws"},
+	} {
+		cfg, _, _ := settled(t, b.String(), c.key, c.value)
+		if cfg.Settings.Priors != c.priors || cfg.Settings.Evidence != c.want {
+			t.Errorf("%s=%s: priors %q, evidence %q; want %q, %q", c.key, c.value, cfg.Settings.Priors, cfg.Settings.Evidence, c.priors, c.want)
+		}
+	}
+}
+
 // settled is the config of a table, with a key as it is stated (no value: not at all), once its data have decided
 // what is left to them, and what is told of that.
 func settled(t *testing.T, table, key, value string) (c Config, d *datasets.Dataset, told string) {
