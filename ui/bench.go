@@ -74,7 +74,7 @@ func newBench(a *app, path string, session *experiment.Session, box *mailbox) *b
 	b := &bench{app: a, path: path, session: session, box: box}
 	b.ctx, b.cancel = context.WithCancel(a.ctx)
 	b.main = newMainView(b)
-	b.views = []view{b.main, newKernelView(b), newFitView(b), newSimilarView(b), newCompareView(b), newLogView(b)}
+	b.views = []view{b.main, newKernelView(b), newFitView(b), newSimilarView(b), newCompareView(b), newLogView(b), newGrowthView(b)}
 	return b
 }
 
@@ -295,6 +295,9 @@ func (b *bench) groups() []input.Group {
 	}
 	views := input.Group{Name: "views", All: nil}
 	for i, v := range b.views {
+		if !b.offers(i) {
+			continue
+		}
 		n := string(rune('1' + i))
 		views.All = append(views.All, input.Binding{Keys: []string{n}, Label: n, About: v.name(), Do: func() tea.Cmd { b.at = i; return nil }})
 	}
@@ -303,6 +306,12 @@ func (b *bench) groups() []input.Group {
 	views.All = append(views.All, input.Binding{Keys: []string{"esc"}, Label: "esc",
 		About: "back to the bench", Off: b.at == 0, Do: func() tea.Cmd { b.at = 0; return nil }})
 	return append(gs, views)
+}
+
+// offers reports whether a view is one of this run: growth is where kernels come and go, or where it is looked at.
+func (b *bench) offers(i int) bool {
+	_, growth := b.views[i].(*growthView)
+	return !growth || i == b.at || b.hist.Grows()
 }
 
 // orders are the keys that steer the run.

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/kernelspace"
 )
@@ -26,6 +28,12 @@ func (b *bench) choose(id string) {
 	if b.main != nil {
 		b.main.table.choose(id)
 	}
+}
+
+// detail shows a kernel by itself.
+func (b *bench) detail(id string) {
+	b.choose(id)
+	b.at = max(0, slices.IndexFunc(b.views, func(w view) bool { return w.name() == "kernel" }))
 }
 
 // inOrder lists the kernels by rank, those not live behind.

@@ -318,6 +318,10 @@ func (b *bench) drawBottom(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	var tabs []string
 	width := 0
 	for i, v := range b.views {
+		if !b.offers(i) {
+			tabs = append(tabs, "") // places are those of the views
+			continue
+		}
 		name := fmt.Sprintf("%d %s", i+1, v.name())
 		if short && i != b.at {
 			name = fmt.Sprint(i + 1)
@@ -330,6 +334,10 @@ func (b *bench) drawBottom(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	}
 	x := end - width + apart
 	for i, name := range tabs {
+		if name == "" {
+			b.app.tabs = append(b.app.tabs, plot.Rect{})
+			continue
+		}
 		style := t.Faint
 		if i == b.at {
 			style = t.Focus.With(plot.Bold)

@@ -102,7 +102,7 @@ func TestEveryViewExportsItself(t *testing.T) {
 	b := testApp(t, 120, 36, settle(demoEvents(t, "K12", 3), record.Finished, "done")).bench
 	faked(b)
 	want := map[int]string{0: "posterior", kernelPlace: "kernel-trace kernel-covariance kernel-draws kernel-components",
-		fitPlace: "fit", similarPlace: "similarity-predictions", logPlace: ""}
+		fitPlace: "fit", similarPlace: "similarity-predictions", logPlace: "", growthPlace: ""}
 	for b.at = range b.views {
 		names, ok := want[b.at]
 		if !ok {

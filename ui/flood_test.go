@@ -222,7 +222,7 @@ func TestGrowingRunMemory(t *testing.T) {
 		e.Evaluation.Index = i
 		tell(e)
 		if i%10 == 0 {
-			press(a, string("123456"[i/10%6]))
+			press(a, string("1234567"[i/10%7]))
 			screen(a)
 		}
 		if i == early {

@@ -14,7 +14,6 @@ import (
 	"example.com/kestrel/ui/input"
 	"example.com/kestrel/ui/plot"
 	"example.com/kestrel/ui/theme"
-	"example.com/kestrel/vbks"
 )
 
 // pane is a part of the main view.
@@ -454,8 +453,8 @@ func (v *mainView) titles(p pane) (title, right string) {
 		if k.failed > 0 {
 			right += fmt.Sprintf(" · %d failed", k.failed)
 		}
-		if e := h.Evaluation; e != nil && e.Front != nil && v.cursor < 0 && v.areas[tablePane].W >= 60 {
-			right += " · " + frontText(e.Front)
+		if e := h.Evaluation; e != nil && e.Front != nil && v.cursor < 0 { // as much as there is room for
+			right = whole(v.areas[tablePane].W-7-plot.TextWidth(title), append([]string{right}, frontTexts(e.Front)...)...)
 		}
 		if v.table.filter != "" {
 			right = fmt.Sprintf("%d match %s", len(v.table.rows), v.table.filter)
@@ -469,12 +468,4 @@ func (v *mainView) titles(p pane) (title, right string) {
 		return k.name, "enter: detail"
 	}
 	return "Kernel", ""
-}
-
-// frontText says where a space that grows stands.
-func frontText(f *vbks.Front) string {
-	if f.Over {
-		return fmt.Sprintf("grown, %d tried", f.Tried)
-	}
-	return fmt.Sprintf("growing, %d tried, %d wait", f.Tried, f.Waiting)
 }

@@ -34,6 +34,7 @@ func TestMonkey(t *testing.T) {
 	running := demoEvents(t, "K12", 6)
 	for name, events := range map[string][]record.Event{
 		"running": running, "finished": settle(slices.Clone(running), record.Finished, ""), "many inputs": manyInputs(demoEvents(t, "K12", 6)),
+		"growing": grownEvents(t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir()) // what is exported goes there

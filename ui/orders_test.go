@@ -347,8 +347,11 @@ func TestPrunePreviewFollowsTheRun(t *testing.T) {
 
 // A click on the name of a view shows it.
 func TestViewsAreChosenByClick(t *testing.T) {
-	a := testApp(t, 120, 36, demoEvents(t, "K12", 3))
+	a := testApp(t, 120, 36, grownEvents(t))
 	screen(a)
+	if len(a.tabs) != len(a.bench.views) {
+		t.Errorf("%d views have a name", len(a.tabs))
+	}
 	for at, r := range a.tabs {
 		if r.Empty() {
 			t.Fatalf("view %d has no name on the screen", at)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -88,9 +87,7 @@ func (v *similarView) resize(factor float64) {
 
 func (v *similarView) open() tea.Cmd {
 	if s, ok := v.known(); ok && v.row < len(s.IDs) {
-		v.b.choose(s.IDs[v.row])
-		v.b.at = slices.IndexFunc(v.b.views, func(w view) bool { return w.name() == "kernel" })
-		v.b.at = max(0, v.b.at)
+		v.b.detail(s.IDs[v.row])
 	}
 	return nil
 }

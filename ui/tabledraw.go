@@ -272,22 +272,27 @@ func (t *table) draw(c *plot.Canvas, r plot.Rect, b *bench, th *theme.Theme, foc
 			}
 		}
 		if t.top+i == at {
-			c.Restyle(plot.Rect{X: r.X, Y: y, W: r.W, H: 1}, func(s plot.Style) plot.Style {
-				if th.Selected.Attr&plot.Reverse != 0 {
-					if focused {
-						return s.With(plot.Reverse)
-					}
-					return s.With(plot.Underline)
-				}
-				s.BG = th.Selected.BG
-				if focused {
-					s.Attr |= plot.Bold
-				}
-				return s
-			})
+			c.Restyle(plot.Rect{X: r.X, Y: y, W: r.W, H: 1}, underCursor(th, focused))
 		}
 	}
 	if len(t.rows) == 0 && t.total > 0 {
 		c.TextFit(r.X, r.Y+1, r.W, "no kernel matches "+t.filter, th.Faint)
+	}
+}
+
+// underCursor is how the line of a cursor looks, in a part of the screen that keys are for or not.
+func underCursor(t *theme.Theme, focused bool) func(plot.Style) plot.Style {
+	return func(s plot.Style) plot.Style {
+		if t.Selected.Attr&plot.Reverse != 0 {
+			if focused {
+				return s.With(plot.Reverse)
+			}
+			return s.With(plot.Underline)
+		}
+		s.BG = t.Selected.BG
+		if focused {
+			s.Attr |= plot.Bold
+		}
+		return s
 	}
 }

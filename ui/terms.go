@@ -41,6 +41,20 @@ func (b *bench) terms() []term {
 			{"predictions", "1: two kernels predict the same on held-out rows, whatever they are called; choosing between such two matters little"},
 			{"belief", "1: what raises the belief in one raises it in the other, since g sees kernels through their ELBOs only"},
 		}
+	case "growth":
+		return []term{
+			{"tree", "● is the way from a kernel that the run began with to the leader, one line a generation; below each stand the best of its " +
+				"other neighbours that were tried. A kernel that comes again stands where it came first"},
+			{"step", "what was done to the kernel above: a base kernel added, multiplied, replaced, removed, moved, on another column, or " +
+				"behind a change point"},
+			{"nats", "by how much the log evidence is above that of the kernel which the step was made from; not known: the two were " +
+				"never compared with each other. A prior that pays for size is not in it"},
+			{"at", "the evaluation in which both were compared last"},
+			{"tried", "how many neighbours of a kernel came for its sake"},
+			{"left", "no longer compared, after an evaluation: for room, or hopeless; it may come again on more rows"},
+			{"waits", "has come, and is compared by the next evaluation"},
+			{"front", "neighbours of the first kernels, by evidence and prior: those for which there was no room wait, unnamed"},
+		}
 	case "compare":
 		return append([]term{
 			{"other data", "errors and nats of runs on other rows, or on another target, say nothing about each other: they are kept apart"},

@@ -33,6 +33,7 @@ const (
 	similarPlace
 	comparePlace
 	logPlace
+	growthPlace
 )
 
 // manyInputs gives an invented run a time column, an input more and no test
@@ -79,6 +80,7 @@ func TestViewsDrawInEveryState(t *testing.T) {
 		"started": func() *bench { return testApp(t, 80, 24, demoEvents(t, "K12", 0)).bench },
 		"running": func() *bench { return testApp(t, 80, 24, demoEvents(t, "K12", 5)).bench },
 		"broken":  func() *bench { return testApp(t, 80, 24, broken(demoEvents(t, "K12", 3))).bench },
+		"growing": func() *bench { return testApp(t, 80, 24, grownEvents(t)).bench },
 		"inputs": func() *bench {
 			b := testApp(t, 80, 24, settle(manyInputs(demoEvents(t, "K12", 3)), record.Finished, "done")).bench
 			b.inspect.open = func(context.Context) (inspector, error) {

@@ -139,7 +139,7 @@ type expansion struct {
 	left    []string
 	planned front.Plan // before the last evaluation
 
-	promised map[string]promised // of the leaders before it, as far as it is known
+	promised, ordered map[string]promised // of the leaders before it, as far as it is known
 }
 
 // growing reports whether kernels may enter before the next evaluation.
@@ -149,7 +149,7 @@ func (t *Trainer) growing() bool { return t.expansion.on && !t.expansion.over }
 // other leaders, with neighbours that have not been tried. The error is the context's cause.
 func (t *Trainer) reopen(ctx context.Context, e *Evaluation) error {
 	x := &t.expansion
-	if !x.on || !x.over || t.evaluation != x.ended+1 || t.rows < t.data.Rows() || len(t.front(nil).Enter) == 0 {
+	if !x.on || !x.over || t.evaluation != x.ended+1 || t.rows < t.data.Rows() || len(t.front(nil, nil).Enter) == 0 {
 		return nil
 	}
 	plan := t.front(t.promises(ctx))
@@ -286,7 +286,7 @@ func (r *round) blur(ctx context.Context) error {
 }
 
 // expand makes the grammar of the space that the run began with, and gives the kernels
-// their prior in it. From here on the space grows.
+// their prior in it. From here on the space grows, with the evidence that goes with that. If it returns an error nothing is changed.
 func (t *Trainer) expand() error {
 	of := func(err error) error { return fmt.Errorf("a growing space of kernels: %w", err) }
 	if err := t.bringable(); err != nil {
@@ -300,7 +300,6 @@ func (t *Trainer) expand() error {
 	if err != nil {
 		return of(err)
 	}
-	t.expansion.grammar, t.expansion.on = g, true
 	each, more := 0, 0
 	for _, e := range g.Kinds() {
 		k, err := t.compile([]Candidate{{Expr: e}})
@@ -310,7 +309,12 @@ func (t *Trainer) expand() error {
 		own := len(k[0].program.Own().Params)
 		each, more = max(each, own), max(more, len(k[0].program.Params)-own)
 	}
-	t.expansion.params = g.Leaves()*each + more
+	t.expansion.grammar, t.expansion.on, t.expansion.params = g, true, g.Leaves()*each+more
+	if t.asked == autoEvidence {
+		asked := t.settings
+		asked.Evidence = t.asked
+		t.settings.Evidence = asked.evidence(t.optimizer.bounded(), true)
+	}
 	t.assume(t.kernels)
 	return nil
 }
@@ -348,23 +352,44 @@ func (t *Trainer) assume(kernels []*kernel) {
 	}
 }
 
-// regrow lets the space grow from here on, or no more.
-func (t *Trainer) regrow(on bool) error {
-	x := &t.expansion
+// regrow lets the space grow from here on, or no more, and returns how to undo it. If it returns an error nothing is changed.
+func (t *Trainer) regrow(on bool) (undo func() error, err error) {
+	x, evidence := t.expansion, t.settings.Evidence
 	if x.grammar != nil || !on {
-		x.on, x.over = on, false
-		return nil
+		t.expansion.on, t.expansion.over = on, false
+		return func() error {
+			t.expansion = x
+			return nil
+		}, nil
+	}
+	if err := t.growable(); err != nil {
+		return nil, err
+	}
+	models := make([]*model, len(t.kernels))
+	for i, k := range t.kernels {
+		models[i] = k.model
+	}
+	ready := func() error { // lanes may need room for larger kernels, or no more
+		t.scout = nil
+		if err := t.makeWorkers(); err != nil {
+			return err
+		}
+		return t.prepareSearch()
+	}
+	undo = func() error {
+		t.expansion, t.settings.Evidence = x, evidence
+		for i, k := range t.kernels {
+			k.model = models[i]
+		}
+		return ready()
 	}
 	if err := t.expand(); err != nil {
-		t.expansion = expansion{}
-		return err
+		return nil, err
 	}
-	// Lanes may need room for larger kernels.
-	t.scout = nil
-	if err := t.makeWorkers(); err != nil {
-		return err
+	if err := ready(); err != nil {
+		return nil, joined(err, undo())
 	}
-	return t.prepareSearch()
+	return undo, nil
 }
 
 // spread lets kernels leave and enter before the next evaluation, as what is known of
@@ -421,7 +446,7 @@ func (t *Trainer) spread(ctx context.Context) (undo func()) {
 }
 
 // front plans what leaves and enters, by what neighbours may gain if that is known.
-func (t *Trainer) front(gains front.Gains) front.Plan {
+func (t *Trainer) front(gains, order front.Gains) front.Plan {
 	space := make([]front.Kernel, len(t.kernels))
 	for i, k := range t.kernels {
 		current := k.current(t.rows)
@@ -432,7 +457,7 @@ func (t *Trainer) front(gains front.Gains) front.Plan {
 		}
 	}
 	x := &t.expansion
-	return x.tried.Next(x.grammar, space, t.rows, t.data.Rows(), t.growLive(), gains)
+	return x.tried.Next(x.grammar, space, t.rows, t.data.Rows(), t.growLive(), gains, order)
 }
 
 // PromisedRows are the most rows seen of which some hundred say what neighbours promise.
@@ -445,12 +470,20 @@ type promised struct {
 	gains map[string]float64
 }
 
-// promises is what says how much neighbours of a kernel may gain on it, where few rows have been seen; nil elsewhere. It follows
-// from what is kept of the kernels, so that a run that is taken up again has the same.
-func (t *Trainer) promises(ctx context.Context) front.Gains {
-	if t.rows > PromisedRows || t.weighing.weights != nil {
-		return nil
+// promises are what says how much neighbours of a kernel may gain on it, where few rows have been seen, and which of many
+// gain most; nil elsewhere. They follow from what is kept of the kernels, so that a run that is taken up again has the same.
+func (t *Trainer) promises(ctx context.Context) (gains, order front.Gains) {
+	if t.weighing.weights != nil {
+		return nil, nil
 	}
+	if order = t.promising(ctx, promise.Rough, &t.expansion.ordered); t.rows > PromisedRows {
+		return nil, order
+	}
+	return t.promising(ctx, promise.Most, &t.expansion.promised), order
+}
+
+// promising is what says how much neighbours gain on a kernel by so many rows, and keeps what it finds until it is made anew.
+func (t *Trainer) promising(ctx context.Context, most int, found *map[string]promised) front.Gains {
 	compile := func(e kernelspace.Expr) (*kernelspace.Program, error) {
 		k, err := t.compile([]Candidate{{Expr: e}})
 		if err != nil {
@@ -458,8 +491,8 @@ func (t *Trainer) promises(ctx context.Context) front.Gains {
 		}
 		return k[0].program, nil
 	}
-	known := t.expansion.promised
-	t.expansion.promised = map[string]promised{}
+	known := *found
+	*found = map[string]promised{}
 	var rows *promise.Rows
 	return func(e kernelspace.Expr, to []grow.Neighbour) map[string]float64 {
 		at := slices.IndexFunc(t.kernels, func(k *kernel) bool { return k.id == e.ID() })
@@ -471,7 +504,7 @@ func (t *Trainer) promises(ctx context.Context) front.Gains {
 		if !ok || p.rows != t.rows || !slices.Equal(p.free, k.state.Free) {
 			p = promised{t.rows, slices.Clone(k.state.Free), map[string]float64{}}
 		}
-		t.expansion.promised[k.id] = p
+		(*found)[k.id] = p
 		missing := slices.DeleteFunc(slices.Clone(to), func(n grow.Neighbour) bool {
 			_, ok := p.gains[n.Expr.ID()]
 			return ok
@@ -480,7 +513,7 @@ func (t *Trainer) promises(ctx context.Context) front.Gains {
 			return p.gains
 		}
 		if rows == nil {
-			rows = promise.New(t.data.X[:t.rows*t.dim], t.data.Y[:t.rows], t.dim, t.scales, t.settings.Seed)
+			rows = promise.New(t.data.X[:t.rows*t.dim], t.data.Y[:t.rows], t.dim, t.scales, t.settings.Seed, most)
 		}
 		raw, noise := params.Raw(k.program, k.state.Free, t.floor)
 		maps.Copy(p.gains, rows.Gains(ctx, promise.Solution{Program: k.program, Raw: raw, Noise: noise}, missing, compile))
@@ -522,9 +555,12 @@ func (t *Trainer) grownUp(leaders int) string {
 	if leaders == 1 {
 		first = "the first"
 	}
-	f := t.expansion.standing(t.kernels)
-	return fmt.Sprintf("the space of kernels grows no more: no neighbour of %s is better; %d kernels tried of %.4g up to %d leaves",
-		first, f.Tried, f.Of, t.expansion.grammar.Leaves())
+	f, most := t.expansion.standing(t.kernels), ""
+	if t.expansion.planned.Beyond > 0 {
+		most = fmt.Sprintf(" of the %d that promise most", front.Wide)
+	}
+	return fmt.Sprintf("the space of kernels grows no more: no neighbour of %s is better%s; %d kernels tried of %.4g up to %d leaves",
+		first, most, f.Tried, f.Of, t.expansion.grammar.Leaves())
 }
 
 // save adds it to a checkpoint.

@@ -2,10 +2,14 @@ package vbks
 
 import (
 	"context"
+	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"example.com/kestrel/device"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/kernelspace"
 )
 
@@ -39,6 +43,65 @@ func TestGrowthByOrderRefused(t *testing.T) {
 				t.Errorf("%s: evaluation %d of a space that grows", want, e.Index)
 			}
 		}
+	}
+}
+
+// An order to grow of which another part does not fit changes nothing.
+func TestGrowthByOrderUndone(t *testing.T) {
+	thorough.AnyInstructions(t)
+	t.Parallel()
+	s := growingSettings("collapsed")
+	s.Growth.On, s.Starts, s.Evidence, s.Priors = false, 1, autoEvidence, seriesPriors
+	data := trainingSeries(4, 60)
+	tr, plain := trainerOn(t, 1, narrow(10*chunkRows), data, s, growingFrom...), trainerOn(t, 1, nil, data, s, growingFrom...)
+	next(t, tr)
+	next(t, plain)
+	if err := tr.Reoptimize(Change{Grow: GrowOn, Steps: 77, Inducing: 24}); !errors.Is(err, device.ErrOutOfMemory) {
+		t.Fatalf("error %v", err)
+	}
+	if got, want := tr.settings, plain.settings; !reflect.DeepEqual(got, want) {
+		t.Errorf("settings are %+v, were %+v", got, want)
+	}
+	for i, k := range tr.kernels {
+		if k.logPrior != plain.kernels[i].logPrior {
+			t.Errorf("%s has another prior", k.id)
+		}
+	}
+	for !plain.Done() {
+		if got, want := next(t, tr), next(t, plain); !reflect.DeepEqual(got, want) {
+			t.Fatalf("evaluation %d is another one after the refusal", want.Index)
+		}
+	}
+}
+
+// Evidence of series is a density at the mode, and integrated from the order to grow on, as it is where the space grows
+// from the beginning, also where the run is taken up again.
+func TestGrowthByOrderIntegrates(t *testing.T) {
+	t.Parallel()
+	s := growingSettings("collapsed")
+	s.Growth.On, s.Growth.Leaves, s.Starts, s.Evidence, s.Priors = false, 2, 1, autoEvidence, seriesPriors
+	tr := trainerOn(t, 1, nil, trainingSeries(1, 60), s, growingFrom...)
+	volumes := func() (some bool) {
+		for _, k := range tr.kernels {
+			some = some || k.volume != 0
+		}
+		return some
+	}
+	train(t, tr)
+	if tr.settings.Evidence != modeEvidence || volumes() {
+		t.Fatalf("evidence is %q, volumes %v", tr.settings.Evidence, volumes())
+	}
+	if err := tr.Reoptimize(Change{Grow: GrowOn}); err != nil {
+		t.Fatal(err)
+	}
+	tr = resumedGrowing(t, tr, s)
+	train(t, tr)
+	if tr.settings.Evidence != drawsEvidence || !volumes() {
+		t.Errorf("evidence is %q, volumes %v of a space that grows", tr.settings.Evidence, volumes())
+	}
+	tr = resumedGrowing(t, tr, s)
+	if tr.settings.Evidence != drawsEvidence || !volumes() {
+		t.Errorf("evidence is %q, volumes %v of a run that is taken up again", tr.settings.Evidence, volumes())
 	}
 }
 

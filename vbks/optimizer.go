@@ -278,12 +278,11 @@ func (s Settings) foreseenLater(p *Prospect) bool {
 
 // foreseenIntegrals is what the integrals over hyperparameters take, 0 where there are none.
 func (s Settings) foreseenIntegrals(p *Prospect, again bool) float64 {
-	asked := s.Evidence == drawsEvidence || s.Evidence == autoEvidence
 	workOf := func(m int) float64 { like := s.Like(p.Rows, m); return float64(p.Rows) * like * like }
 	work, kernels := workOf(p.Inducing), float64(p.Close)
 	heavy := work > integralWork
 	switch {
-	case !asked || !s.densities() || p.Seen < p.Rows:
+	case !s.Integrates() || p.Seen < p.Rows:
 		return 0
 	case heavy && (work > lastWork || p.Rung+1 < p.Rungs || !p.Last):
 		return 0

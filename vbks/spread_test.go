@@ -246,7 +246,7 @@ func TestSpaceGrowsAgain(t *testing.T) {
 	for tr.rows < tr.data.Rows() {
 		next(t, tr)
 	}
-	if !tr.growing() || len(tr.front(nil).Enter) == 0 {
+	if !tr.growing() || len(tr.front(nil, nil).Enter) == 0 {
 		t.Fatalf("nothing is left to try: %+v", tr.expansion)
 	}
 	for _, c := range []struct {
@@ -288,7 +288,7 @@ func TestWhatPromisesNothingReopensNothing(t *testing.T) {
 	}
 	twin, e := *tr, Evaluation{}
 	twin.expansion.ended = tr.evaluation - 1
-	if len(twin.front(nil).Enter) == 0 {
+	if len(twin.front(nil, nil).Enter) == 0 {
 		t.Fatal("it has no neighbours")
 	}
 	if err := twin.reopen(t.Context(), &e); err != nil || twin.growing() || e.Notices != nil {

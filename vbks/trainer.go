@@ -57,6 +57,7 @@ type Trainer struct {
 	again      int    // the one that brings back what was left out, with as many inducing inputs as the one before; 0: none
 	recalled   int    // the evaluation on it, which only these take part in
 	told       bool   // more inducing inputs could change nothing
+	asked      string // Settings.Evidence, which the settings have resolved
 	narrow     bool   // windows of neighbours do not see what matters, and are not asked any more
 	rows       int    // seen so far
 	compared   int    // inducing inputs of the last evaluation
@@ -176,11 +177,8 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 		return nil, err
 	}
 	t.tight = s.tight() && t.settings.Optimizer == "collapsed"
-	if t.settings.Evidence == autoEvidence {
-		if t.settings.Evidence = modeEvidence; t.optimizer.bounded() && s.densities() {
-			t.settings.Evidence = drawsEvidence
-		}
-	}
+	t.asked = s.Evidence
+	t.settings.Evidence = s.evidence(t.optimizer.bounded(), false)
 	if t.settings.laplace() && !t.optimizer.bounded() {
 		asked := t.settings.Evidence
 		t.settings.Evidence = modeEvidence
@@ -492,33 +490,30 @@ func (t *Trainer) evaluateNext(ctx context.Context) (undo func(), err error) {
 }
 
 // Reoptimize lets the surviving kernels go on from where they are, with what
-// the change asks for.
+// the change asks for. If it returns an error nothing is changed.
 func (t *Trainer) Reoptimize(c Change) error {
-	if c.Grow == GrowOn && t.expansion.grammar == nil { // before anything else is changed
-		if err := t.growable(); err != nil {
+	undo := func() error { return nil }
+	if c.Grow != "" {
+		var err error
+		if undo, err = t.regrow(c.Grow == GrowOn); err != nil {
 			return err
 		}
-	}
-	if c.Steps > 0 {
-		t.settings.Steps = c.Steps
-	}
-	if c.Batch > 0 {
-		t.settings.Batch = c.Batch
 	}
 	if c.Inducing > 0 && (c.Inducing != t.m || t.settings.autoInducing()) {
 		if c.Inducing != t.m {
 			if err := t.reinduce(c.Inducing); err != nil {
-				return err
+				return joined(err, undo())
 			}
 		}
 		t.settings.Inducing = t.m
 		t.extra += t.rung // the evaluations of rungs that were climbed stay counted
 		t.rungs, t.rung, t.rough, t.again, t.told = []int{t.m}, 0, 0, 0, false
 	}
-	if c.Grow != "" {
-		if err := t.regrow(c.Grow == GrowOn); err != nil {
-			return err
-		}
+	if c.Steps > 0 {
+		t.settings.Steps = c.Steps
+	}
+	if c.Batch > 0 {
+		t.settings.Batch = c.Batch
 	}
 	t.spent = 0
 	if c.Rounds > 0 {

@@ -46,6 +46,9 @@ func (c *Config) BringUp(now *Config) {
 	if c.Settings.Priors == autoText {
 		c.Settings.Priors = now.Settings.Priors
 	}
+	if c.Settings.Evidence == "mode" && now.Settings.Evidence == autoText && !now.Settings.Integrates() { // which it comes to
+		c.Settings.Evidence = autoText
+	}
 	if !c.Settings.Growth.On && !now.Settings.Growth.On { // then it decides nothing
 		c.Settings.Growth.Stated = now.Settings.Growth.Stated
 	}

@@ -48,12 +48,6 @@ func (c *Config) SettleTask(d *datasets.Dataset) {
 			c.Settings.Priors = "series"
 		}
 	}
-	// Forecasts were weighed, and measured, with densities at the mode; with informative
-	// priors and few rows integrals cost more than they say. But where the space grows kernels have few hyperparameters or many,
-	// and what is narrow must not count for more than it is.
-	if c.Settings.Evidence == autoText && c.Settings.Priors == "series" && !c.Settings.Growth.On {
-		c.Settings.Evidence = "mode"
-	}
 	if none := vbks.CalibrateNames()[0]; d.Series == nil && c.Settings.Calibrate != none {
 		d.Notices = append(d.Notices, fmt.Sprintf("predict.calibrate is %q: without time there are no rolling origins", none))
 		c.Settings.Calibrate = none

@@ -239,7 +239,7 @@ func TestCourses(t *testing.T) {
 	nan := math.NaN()
 	courses := []curve{{x: []float64{1, 2, 3}, y: []float64{5, 1, 3}}, {x: []float64{1, 2, 3}, y: []float64{4, 2, 4}},
 		{x: []float64{1, 2, 3}, y: []float64{nan, 0, 5}}, {x: []float64{1, 2, 3}, y: []float64{0, 0, 0}}}
-	if got := everFirst(courses, 1); !slices.Equal(got, []int{2, 1, 0}) {
+	if got := everFirst(courses, 1, false); !slices.Equal(got, []int{2, 1, 0}) {
 		t.Errorf("ever first: %v", got)
 	}
 }

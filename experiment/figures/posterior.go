@@ -7,6 +7,7 @@ import (
 
 	"example.com/kestrel/experiment/chart"
 	"example.com/kestrel/experiment/history"
+	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/vbks"
 )
 
@@ -16,22 +17,35 @@ const mostKernelsDrawn = 8
 
 // posteriorFigure is the paper's figure 1: the posterior of the kernels against
 // the proportion of the data, the mean of the repeats. Kernels that were ever
-// among the first top of the means have a name, the others are grey.
+// among the first top of the means have a name, the others are grey. Where kernels
+// come and go the means are of all that any repeat has had, to the end of the longest.
 func (g *figureGroup) posteriorFigure(top int) *paperFigure {
-	h := g.runs[0]
+	h, end, grows := g.runs[0], 0.0, g.grows()
+	if grows {
+		h = slices.MaxFunc(g.runs, func(a, b *history.History) int { return cmp.Compare(lastPlace(a), lastPlace(b)) })
+		end = lastPlace(h)
+	}
 	f := g.frame(history.QuantityPosterior)
 	f.Title += seedsText(len(g.runs))
 	placeOn(&f.Figure, h, history.AxisData, h.Moments())
-	ids := h.IDs()
+	var ids []string
+	called := map[string]string{}
+	for _, run := range g.runs {
+		for k, id := range run.IDs() {
+			if _, there := called[id]; !there {
+				ids, called[id] = append(ids, id), run.Name(k)
+			}
+		}
+	}
 	means := make([]curve, len(ids))
 	for k, id := range ids {
 		courses := make([]curve, len(g.runs))
 		for i, run := range g.runs {
-			courses[i] = posteriorCourse(run, id)
+			courses[i] = posteriorCourse(run, id, end)
 		}
 		means[k] = linearMean(courses)
 	}
-	named := everFirst(means, top)
+	named := everFirst(means, top, grows)
 	names := make([]string, len(named))
 	for i, k := range named {
 		names[i] = ids[k]
@@ -45,7 +59,7 @@ func (g *figureGroup) posteriorFigure(top int) *paperFigure {
 		}
 	}
 	for _, k := range order {
-		l := chart.Line{Name: h.Name(k), X: means[k].x, Lo: means[k].y, Rest: !slices.Contains(named, k)}
+		l := chart.Line{Name: called[ids[k]], X: means[k].x, Lo: means[k].y, Rest: !slices.Contains(named, k)}
 		if !l.Rest {
 			l.Swatch = palette.Of(ids[k])
 		}
@@ -58,54 +72,78 @@ func (g *figureGroup) posteriorFigure(top int) *paperFigure {
 	return f
 }
 
-// posteriorCourse is a kernel's posterior on the data axis; that of a kernel
-// that has left the belief is 0. Where an order changed the belief it steps.
-func posteriorCourse(h *history.History, id string) (c curve) {
-	k := h.Index(id)
-	if k < 0 {
-		return c
+// grows reports whether kernels come and go in any of the runs, by their config or by an order.
+func (g *figureGroup) grows() bool {
+	return slices.ContainsFunc(g.runs, func(h *history.History) bool {
+		return h.Start.Grows || slices.ContainsFunc(h.IDs(), func(id string) bool { return len(h.Family.Way(id)) > 1 })
+	})
+}
+
+// lastPlace is where a run stands on the data axis, 0 before its first evaluation.
+func lastPlace(h *history.History) float64 {
+	if n := len(h.Moments()); n > 0 {
+		return h.Moments()[n-1].Data
 	}
-	s := h.Series(k, history.QuantityPosterior)
-	for i := range s.Len() {
-		v := s.Last(i)
-		if status := h.StatusAt(k, i); math.IsNaN(v) && (status == vbks.Pruned || status == vbks.Failed) {
-			v = 0
+	return 0
+}
+
+// posteriorCourse is a kernel's posterior on the data axis; that of a kernel
+// that has left the belief, or is not in the space, is 0. Where an order changed
+// the belief it steps. A run that has finished keeps its belief up to end.
+func posteriorCourse(h *history.History, id string, end float64) (c curve) {
+	k, n := h.Index(id), len(h.Moments())
+	absent := func(i int) bool { return k < 0 || h.StatusAt(k, i) == "" }
+	var s history.Series
+	if k >= 0 {
+		s = h.Series(k, history.QuantityPosterior)
+	}
+	for i := range n {
+		v := 0.0
+		if !absent(i) {
+			v = s.Last(i)
+			if status := h.StatusAt(k, i); math.IsNaN(v) && (status == vbks.Pruned || status == vbks.Failed) {
+				v = 0
+			}
+		} else if i > 0 && i < n-1 && absent(i-1) && absent(i+1) {
+			continue // of thousands of kernels most are absent most of the time: their lines have the ends of that only
 		}
-		c.step(s.X(i, history.AxisData), v)
+		c.step(h.Moments()[i].Data, v)
+	}
+	if n > 0 && h.State == record.Finished && c.x[len(c.x)-1] < end {
+		c.step(end, c.y[len(c.y)-1])
 	}
 	return c
 }
 
 // everFirst lists the courses that are among the first top of all at any place,
-// by their largest value, and by the last one where there are too many.
-func everFirst(courses []curve, top int) []int {
+// by their largest value, and by the last one where there are too many. Where kernels
+// come and go one whose value is 0 is not among them: it may not be there.
+func everFirst(courses []curve, top int, grows bool) []int {
 	first := map[int]bool{}
-	places := 0
-	for _, c := range courses {
-		places = max(places, len(c.y))
-	}
-	by := func(value func(k int) float64) func(a, b int) int {
-		return func(a, b int) int { return cmp.Or(cmp.Compare(value(b), value(a)), a-b) }
-	}
-	for i := range places {
+	values := make([]float64, len(courses))
+	descending := func(a, b int) int { return cmp.Or(cmp.Compare(values[b], values[a]), a-b) }
+	rank := func(value func(c *curve) float64) {
 		var there []int
-		for k, c := range courses {
-			if i < len(c.y) && !math.IsNaN(c.y[i]) {
+		for k := range courses {
+			if values[k] = value(&courses[k]); values[k] > 0 || !grows && !math.IsNaN(values[k]) {
 				there = append(there, k)
 			}
 		}
-		slices.SortFunc(there, by(func(k int) float64 { return courses[k].y[i] }))
+		slices.SortFunc(there, descending)
 		for _, k := range there[:min(top, len(there))] {
 			first[k] = true
 		}
 	}
+	for _, x := range places(courses) {
+		rank(func(c *curve) float64 { return c.linear(x) })
+		rank(func(c *curve) float64 { y, _ := c.behind(x); return y })
+	}
 	var all []int
-	for k := range courses {
+	for k, c := range courses {
 		if first[k] {
-			all = append(all, k)
+			all, values[k] = append(all, k), c.y[len(c.y)-1]
 		}
 	}
-	last := func(k int) float64 { return courses[k].y[len(courses[k].y)-1] }
-	slices.SortFunc(all, by(last))
+	slices.SortFunc(all, descending)
 	return all[:min(len(all), mostKernelsDrawn)]
 }

@@ -81,7 +81,7 @@ func TestCalendarIsSettled(t *testing.T) {
 	must.OK(t, err)
 	d, _, err := LoadData(t.Context(), &again)
 	must.OK(t, err)
-	if s := &c.Settings; s.Priors != "series" || s.Weights != "tempered" || s.Evidence != "mode" ||
+	if s := &c.Settings; s.Priors != "series" || s.Weights != "tempered" || s.Integrates() ||
 		len(again.Kernels.Expressions) != 49 || d.Dim != 3 || d.Series == nil || d.SplitBy != "x" ||
 		len(c.HolidaysSHA) != 64 {
 		t.Errorf("%d inputs, by %s, kernels %q, priors %s", d.Dim, d.SplitBy, again.Kernels.Expressions, c.Settings.Priors)

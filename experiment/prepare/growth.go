@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"example.com/kestrel/kernelspace"
-	"example.com/kestrel/kernelspace/grow"
 	"example.com/kestrel/vbks"
 	"example.com/kestrel/vbks/cost"
 	"example.com/kestrel/vbks/front"
@@ -14,17 +13,13 @@ import (
 // What growth does as a rule: on twenty data sets of 500 to 600 rows that were drawn from kernels of four to six leaves it ended
 // after 100 to 425 kernels, which took 1.2 to 2.3 s each where a gradient with all of them as inducing inputs took .02.
 const (
-	likelyLeaves  = 4    // of kernels of a growing space
-	likelyLeaders = 4    // whose neighbours are tried, where it is known what they promise
-	unpromised    = 2    // times as many elsewhere
-	perLate       = 50.0 // gradients on all rows, or those that stand for them, for a kernel that comes late
-	perLateAll    = 6.0  // and on all where some stand for them
-	lateSeconds   = 0.3  // of looking for periods, of what neighbours promise and of draws, for such a kernel, whatever the rows
-	growthSpread  = 3.0
+	perLate      = 50.0 // gradients on all rows, or those that stand for them, for a kernel that comes late
+	perLateAll   = 6.0  // and on all where some stand for them
+	lateSeconds  = 0.3  // of looking for periods, of what neighbours promise and of draws, for such a kernel, whatever the rows
+	growthSpread = 3.0
 )
 
-// grow estimates how many kernels come late in a growing space, the neighbours of a few leaders or, where
-// kernels are stated, of one, and returns it with larger kernels in it: what its leaves make one after the other, added and multiplied.
+// grow estimates how many kernels come late in a growing space, and returns it with larger kernels in it.
 func (w *workload) grow(space []vbks.Candidate) []vbks.Candidate {
 	columns := make([]string, w.dim)
 	for i := range columns {
@@ -34,27 +29,15 @@ func (w *workload) grow(space []vbks.Candidate) []vbks.Candidate {
 	for i, k := range space {
 		exprs[i] = k.Expr
 	}
-	g, err := grow.New(exprs, w.config.Settings.Growth.Options(columns))
+	late, larger, err := w.config.Settings.Growth.Late(exprs, columns, w.rows)
 	if err != nil {
 		return space // which is told where the trainer is made
 	}
-	out, e := slices.Clone(space), exprs[0]
-	for i, kind := range g.Kinds() {
-		if e.NumLeaves() >= min(likelyLeaves, g.Leaves()) {
-			break
-		}
-		if e = kernelspace.Sum(e, kind); i%2 == 1 {
-			e = kernelspace.Product(e, kind)
-		}
+	out := slices.Clone(space)
+	for _, e := range larger {
 		out = append(out, vbks.Candidate{Expr: e})
 	}
-	w.late = len(g.Neighbours(e))
-	switch {
-	case w.rows > vbks.PromisedRows:
-		w.late *= likelyLeaders * unpromised
-	case !slices.ContainsFunc(exprs, func(e kernelspace.Expr) bool { return g.Preferred(e) > 0 }): // which few neighbours make up for
-		w.late *= likelyLeaders
-	}
+	w.late = late
 	return out
 }
 

@@ -81,7 +81,7 @@ func TestTrialsAreLikeTheirRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	run, trial := cfg.Settings, trialSettings(&cfg.Settings)
-	if trial.Evidence != run.Evidence || trial.Priors != run.Priors || trial.Seed != run.Seed || trial.NoiseFloor != run.NoiseFloor {
+	if trial.Integrates() != run.Integrates() || trial.Priors != run.Priors || trial.Seed != run.Seed || trial.NoiseFloor != run.NoiseFloor {
 		t.Errorf("trials have evidence %q, priors %q, seed %d, noise floor %v; the run %q, %q, %d, %v", trial.Evidence, trial.Priors, trial.Seed,
 			trial.NoiseFloor, run.Evidence, run.Priors, run.Seed, run.NoiseFloor)
 	}

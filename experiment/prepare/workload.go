@@ -353,7 +353,7 @@ func (w *workload) searching(k cost.Bound, t, seen, rows int) float64 {
 		if seen <= s.AllRows {
 			starts *= thoroughStarts
 		}
-		if s.Evidence == "auto" || s.Evidence == "draws" {
+		if s.Integrates() {
 			values += perIntegral
 		}
 		all += thorough / 2 // of some of the evaluations with all rows

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks"
 )
 
@@ -20,6 +21,9 @@ type foresight struct {
 	rungs    []int
 
 	compared, inducing int // by the evaluation before
+
+	start *Start
+	late  int // kernels that come in a space that grows, 0: not known yet
 }
 
 // foresee reads what is known of a run. Of one whose config cannot be read that is nothing.
@@ -32,7 +36,7 @@ func foresee(s *Start) foresight {
 		return foresight{}
 	}
 	f := foresight{known: true, onCard: s.DeviceKind == "cuda", settings: c.Settings, weights: c.Settings.Weights, rows: s.Data.Train,
-		kernels: len(s.Kernels), oneInput: len(s.Inputs()) == 1}
+		kernels: len(s.Kernels), oneInput: len(s.Inputs()) == 1, start: s}
 	f.rungs = f.settings.Rungs(f.rows, f.kernels)
 	return f
 }
@@ -83,6 +87,45 @@ func (f *foresight) coming(e *Evaluation) (kernels, inducing int) {
 	return e.live(), e.Inducing
 }
 
+// growth is how many more evaluations are likely to be made behind e because the space grows: neighbours that wait, and those of
+// kernels that will lead, come as there is room, half of those that are compared at a time.
+func (f *foresight) growth(e *Evaluation) int {
+	if e.Front == nil || e.Front.Over {
+		return 0
+	}
+	if f.late == 0 {
+		f.late = f.start.late(&f.settings.Growth)
+	}
+	coming := max(1, f.settings.GrowLive(f.rows, f.rows, f.rungs[0], e.Inducing)/2)
+	left := max(0, f.kernels+f.late-e.Front.Tried)
+	if e.RowsSeen == f.rows { // before, many wait that will not come
+		left = max(left, e.Front.Waiting)
+	}
+	return (left + coming - 1) / coming
+}
+
+// late is about how many kernels come late where the space of a run grows.
+func (s *Start) late(g *vbks.Growth) int {
+	var space []kernelspace.Expr
+	for _, k := range s.Kernels {
+		if e, err := kernelspace.Parse(k.ID); err == nil {
+			space = append(space, e.Canonical())
+		}
+	}
+	var columns []string
+	for _, in := range s.Inputs() {
+		columns = append(columns, in.Name)
+	}
+	if len(space) == 0 {
+		return 0
+	}
+	late, _, err := g.Late(space, columns, s.Data.Train)
+	if err != nil {
+		return 0
+	}
+	return late
+}
+
 // planned is an evaluation that may come, or several alike, and how likely that is.
 type planned struct{ work, times, chance float64 }
 
@@ -100,6 +143,13 @@ func (f *foresight) ahead(e *Evaluation, fall float64) (all []planned, scores fl
 	}
 	at := f.rung(e.Inducing)
 	climbs := max(0, min(left, len(f.rungs)-1-at)) // these come last
+	if more := f.growth(e); more > 0 {
+		arrive := 0 // evaluations until all rows are in use
+		if step := f.settings.EvaluateEvery * float64(f.rows); e.RowsSeen < f.rows && step > 0 {
+			arrive = int(math.Ceil(float64(f.rows-e.RowsSeen)/step - 1e-9))
+		}
+		left = max(left, arrive+more+climbs)
+	}
 	next := vbks.Prospect{Rows: f.rows, Seen: e.RowsSeen, First: f.kernels, Kernels: e.live(), Close: e.near(),
 		Rung: at, Rungs: len(f.rungs), Inducing: e.Inducing, OnCard: f.onCard, OneInput: f.oneInput}
 	averaged, brief := e.averaged(f.weights, vbks.AveragedWeight), e.averaged(f.weights, vbks.BriefWeight)

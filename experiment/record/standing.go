@@ -89,8 +89,11 @@ func (s *Standing) Apply(e *Event) {
 		s.foresight = foresee(e.Start)
 		s.ordered(Order{What: e.Type, Start: e.Start, After: s.Made, Scored: scored})
 	case EventEntered:
+		began := s.Start // before they are in it
 		s.Start = s.Start.with(e.Entered)
-		s.Family.enter(e.Entered, s.Made+1)
+		s.Family.enter(e.Entered, s.Made+1, func(id string) bool { return began != nil && began.Kernel(id) != nil })
+	case EventLeft:
+		s.Family.leave(e.Kernels, s.Made)
 	case EventState:
 		s.State, s.Reason, s.Cause, s.Ended = e.State.To, e.State.Reason, e.Cause, false
 	case EventFinished:

@@ -14,14 +14,19 @@ import (
 	"example.com/kestrel/kernelspace"
 )
 
-// MostLeaves is the most that a grammar may go up to.
-const MostLeaves = 12
+const (
+	// MostLeaves is the most that a grammar may be asked to go up to.
+	MostLeaves = 12
+	// UsualLeaves is what it goes up to where nobody asks, or beyond the largest kernel of the space by so many, since
+	// at the limit nothing can be added.
+	UsualLeaves, beyond = 8, 2
+)
 
 // Options say what a grammar is made of besides the leaves of a space.
 type Options struct {
 	Columns []string // names of the inputs; of several, leaves without columns act on each alone, too
 	Change  bool     // with change points, along every input
-	Leaves  int      // of a kernel at most, 1 to MostLeaves
+	Leaves  int      // of a kernel at most, up to MostLeaves, unless one of the space has more; 0: as is usual
 	Ratio   float64  // of the prior of all kernels with a leaf more to that of those with one less: in (0, 1]
 	Stated  float64  // share of the prior that the kernels of the space with more than a leaf have together: in [0, 1)
 }
@@ -48,6 +53,8 @@ func New(space []kernelspace.Expr, o Options) (*Grammar, error) {
 	switch {
 	case len(space) == 0:
 		return nil, errors.New("a grammar of no kernels")
+	case o.Leaves < 0 || o.Leaves > MostLeaves:
+		return nil, fmt.Errorf("kernels of up to %d leaves; a grammar may be asked to go up to %d", o.Leaves, MostLeaves)
 	case !(o.Ratio > 0 && o.Ratio <= 1):
 		return nil, fmt.Errorf("a ratio of %v in the prior over kernels; it must be above 0 and at most 1", o.Ratio)
 	case !(o.Stated >= 0 && o.Stated < 1):
@@ -58,7 +65,9 @@ func New(space []kernelspace.Expr, o Options) (*Grammar, error) {
 		if e.NumLeaves() > 1 {
 			g.stated = with(g.stated, e.Canonical())
 		}
-		g.most = max(g.most, e.NumLeaves())
+		if g.most = max(g.most, e.NumLeaves()); o.Leaves == 0 {
+			g.most = max(g.most, UsualLeaves, e.NumLeaves()+beyond)
+		}
 		for _, l := range e.Canonical().Leaves() {
 			if !l.IsLeaf() {
 				g.steps = with(g.steps, l)
@@ -66,9 +75,6 @@ func New(space []kernelspace.Expr, o Options) (*Grammar, error) {
 			}
 			g.leaves = with(g.leaves, l)
 		}
-	}
-	if g.most < 1 || g.most > MostLeaves {
-		return nil, fmt.Errorf("kernels of %d leaves; a grammar goes up to 1 to %d", g.most, MostLeaves)
 	}
 	if len(o.Columns) > 1 {
 		for _, l := range slices.Clone(g.leaves) {
@@ -100,9 +106,9 @@ func with(all []kernelspace.Expr, e kernelspace.Expr) []kernelspace.Expr {
 }
 
 // alone returns a leaf on all columns as one on each of them; one that has its columns, or
-// is about levels of a category, stays on these.
+// is about levels of a category, stays on these, and a constant is the same on any.
 func alone(leaf kernelspace.Expr, columns []string) (out []kernelspace.Expr) {
-	if leaf.ID() != leaf.Base() || leaf.Base() == "CAT" {
+	if leaf.ID() != leaf.Base() || leaf.Base() == "CAT" || leaf.Base() == "CONST" {
 		return nil
 	}
 	for c := range columns {

@@ -1,9 +1,11 @@
 package grow
 
 import (
+	"maps"
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"example.com/kestrel/internal/thorough"
@@ -273,6 +275,45 @@ func TestPriorOfWhatIsStated(t *testing.T) {
 		if got := leaves.LogPrior(e); got != plain.LogPrior(e) {
 			t.Errorf("%s has %v, want %v", e.ID(), got, plain.LogPrior(e))
 		}
+	}
+}
+
+// A sum with a term for each of many columns is one of a grammar, which goes beyond it where nobody says how far, and its
+// neighbours are as many as its terms, not as the groups of these.
+func TestSumOfManyColumns(t *testing.T) {
+	names := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"}
+	texts := make([]string, len(names))
+	for i, c := range names {
+		texts[i] = "SE[" + c + "]"
+	}
+	sum := parse(t, strings.Join(texts, "+"))[0]
+	g, err := New([]kernelspace.Expr{sum}, Options{Columns: names, Ratio: .5, Stated: .5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(names)
+	if g.Leaves() != n+2 {
+		t.Errorf("up to %d leaves", g.Leaves())
+	}
+	kinds := map[string]int{}
+	for _, e := range g.Neighbours(sum) {
+		kinds[e.Kind]++
+		if e.Kind == Multiply || e.Kind == Add {
+			if !slices.ContainsFunc(g.Neighbours(e.Expr), func(n Neighbour) bool { return n.Expr.Equal(sum) }) {
+				t.Errorf("%s leads to %s and not back", sum.ID(), e.Expr.ID())
+			}
+		}
+	}
+	// Each leaf, or the whole, by each kind; each leaf on another column.
+	want := map[string]int{Add: n, Multiply: n*n + n, Column: n * (n - 1), Remove: n}
+	if !maps.Equal(kinds, want) {
+		t.Errorf("%v, want %v", kinds, want)
+	}
+	if p := g.LogPrior(sum); !(p < 0 && p > -10) { // half of all
+		t.Errorf("the prior of what is stated is e^%v", p)
+	}
+	if g, err := New([]kernelspace.Expr{sum}, Options{Columns: names, Leaves: 4, Ratio: .5}); err != nil || g.Leaves() != n {
+		t.Errorf("up to %d leaves, %v", g.Leaves(), err)
 	}
 }
 

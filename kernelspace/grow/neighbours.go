@@ -36,12 +36,16 @@ func (n *Neighbour) Step() string {
 	return n.Kind + " " + n.From + " by " + n.Leaf
 }
 
+// mostGrouped is how many terms or factors a sum or product has at most of which some together are a part: of n there are 2ⁿ
+// choices. A sum with a term for each column of a table has more, and what it wants is another factor of one of them.
+const mostGrouped = 6
+
 // Neighbours returns the kernels of the grammar that are one step away from e, each once and
 // without e, in the order of their leaves and names. With S any part of e, which is
 // the whole, a leaf or what sums, products and change points are of, some terms of a sum or some factors of a
-// product among them, and B any kind of leaf the steps are those of Add, Multiply, Replace,
-// Column, Remove and ToChange. So two kernels are neighbours of each other or not at all, and every kernel
-// can be reached from every other one.
+// product among them where that has at most mostGrouped, and B any kind of leaf the steps are those of Add, Multiply, Replace,
+// Column, Remove and ToChange. So two kernels are neighbours of each other or not at all, but for those of such groups, and every
+// kernel can be reached from every other one.
 func (g *Grammar) Neighbours(e kernelspace.Expr) []Neighbour {
 	e = e.Canonical()
 	seen := map[string]bool{e.ID(): true}
@@ -99,7 +103,7 @@ func visit(e kernelspace.Expr, put func(kernelspace.Expr) kernelspace.Expr,
 	for i, t := range terms {
 		visit(t, func(part kernelspace.Expr) kernelspace.Expr { return put(e.With(i, part)) }, at)
 	}
-	if len(terms) < 3 || e.IsChange() {
+	if len(terms) < 3 || len(terms) > mostGrouped || e.IsChange() {
 		return
 	}
 	join := kernelspace.Sum

@@ -29,6 +29,9 @@ const (
 	Early = 3
 	// It is known of the neighbours of the first so many kernels then.
 	earlyLeaders = 2
+	// Wide is how many neighbours of a kernel are tried at most, those that promise most. Over a few kinds of leaves a
+	// kernel has half as many; over the columns of a table it may have thousands.
+	Wide = 256
 )
 
 // Kernel is one of the space, as the last evaluation left it.
@@ -53,8 +56,9 @@ type Plan struct {
 	Enter []Entrant // the most promising first
 	Leave []string  // ids, in the space's order
 	Over  bool      // all rows have been seen and no neighbour of the leaders, nor move of the first, is left to try
-	// Of the front: how many kernels' neighbours are tried, and how many of these wait for room.
-	Leaders, Waiting int
+	// Of the front: how many kernels' neighbours are tried, how many of these wait for room, and how many are not tried since others
+	// of the same kernel promise more.
+	Leaders, Waiting, Beyond int
 }
 
 // Gains is by how many nats neighbours may be better than a kernel, by id, those that are not in it by none; see promise.Rows.
@@ -98,14 +102,15 @@ func (t Tried) Again(rows int) Tried {
 // as many as there is room for, but where gains are known no more than Early while rows arrive, when they are asked of few parents;
 // of all rows only the first kernel's, those that are not Doubtful, so much the prior and their parent's evidence say against
 // the others, and those that with what they may gain are as good as the best; but of a kernel that is stated none which is not
-// stated and with what it may gain is still Doubtful for that. Where none of these is left, the first kernel's moves enter, see
+// stated and with what it may gain is still Doubtful for that; and of a kernel with more than Wide neighbours those that promise
+// most as order says, gains that are good for that alone. Where none of these is left, the first kernel's moves enter, see
 // grow.Grammar.Moves.
 //
 // Who is Gone leaves in any case. To make room those that are least leave, but not the leaders, and half of live, or of a
 // larger space that it began with, stay (sequential halving, as pruning does): with many rows
 // a few nats per thousand decide all long before a kernel has found its optimum. Once all
 // rows have been seen, those leave, too, that are Hopeless.
-func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains Gains) Plan {
+func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains, order Gains) Plan {
 	var compared []int
 	there := map[string]bool{}
 	others := 0 // that wait
@@ -131,13 +136,26 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains 
 	near := func(score, nats float64) bool { return rows < all || best-score <= nats }
 	leaders := compared[:min(Leaders, max(1, (live-others)/2), len(compared))]
 	proposed := map[string]proposal{}
+	beyond := map[string]bool{}
 	propose := func(place int, k *Kernel, to []grow.Neighbour) {
-		own := k.Score - g.LogPrior(k.Expr)
+		own, neighbours := k.Score-g.LogPrior(k.Expr), len(to)
 		to = slices.DeleteFunc(to, func(n grow.Neighbour) bool {
 			id := n.Expr.ID()
 			on, tried := t[id]
 			return there[id] || tried && rows < again*on && (rows < all || on >= all)
 		})
+		if left := max(0, Wide-(neighbours-len(to))); len(to) > left {
+			var more map[string]float64
+			if order != nil && left > 0 {
+				more = order(k.Expr, to)
+			}
+			promise := func(n *grow.Neighbour) float64 { return g.LogPrior(n.Expr) + more[n.Expr.ID()] }
+			slices.SortStableFunc(to, func(a, b grow.Neighbour) int { return cmp.Compare(promise(&b), promise(&a)) })
+			for i := range to[left:] {
+				beyond[to[left+i].Expr.ID()] = true
+			}
+			to = to[:left]
+		}
 		var gain map[string]float64
 		if gains != nil && len(to) > 0 && (rows == all || place < earlyLeaders) {
 			gain = gains(k.Expr, to)
@@ -197,6 +215,8 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains 
 		plan.Enter = append(plan.Enter, p.Entrant)
 	}
 	plan.Waiting = len(front) - len(plan.Enter)
+	maps.DeleteFunc(beyond, func(id string, _ bool) bool { _, is := proposed[id]; return is })
+	plan.Beyond = len(beyond)
 	return plan
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"example.com/kestrel/kernelspace"
@@ -49,7 +50,7 @@ func TestWhoEnters(t *testing.T) {
 		{Expr: parse(t, "PER"), Compared: true, Score: -40, Leads: true},
 		{Expr: parse(t, "PER*RQ"), Compared: true, Score: -41},
 	}
-	p := Tried{"PER+SE": 30}.Next(g, space, 50, 100, 8, nil)
+	p := Tried{"PER+SE": 30}.Next(g, space, 50, 100, 8, nil, nil)
 	if p.Over || len(p.Leave) > 0 || len(p.Enter) != 5 {
 		t.Fatalf("%+v", p)
 	}
@@ -58,7 +59,7 @@ func TestWhoEnters(t *testing.T) {
 	if ids := entered(p); slices.Contains(ids, "PER+SE") || !slices.Contains(ids, "RQ") || !slices.Contains(ids, "LIN") || ids[0] != "RQ" {
 		t.Errorf("%v enter", ids)
 	}
-	if p := (Tried{"PER+SE": 25}).Next(g, space, 50, 100, 40, nil); !slices.Contains(entered(p), "PER+SE") {
+	if p := (Tried{"PER+SE": 25}).Next(g, space, 50, 100, 40, nil, nil); !slices.Contains(entered(p), "PER+SE") {
 		t.Error("what was compared on half the rows does not come again")
 	}
 }
@@ -74,22 +75,22 @@ func TestWhoLeaves(t *testing.T) {
 	for i, e := range all { // 8, the first leads
 		space = append(space, Kernel{Expr: e, Compared: true, Score: -4 * float64(i), Leads: i == 0})
 	}
-	p := Tried{}.Next(g, space, 50, 100, 8, nil)
+	p := Tried{}.Next(g, space, 50, 100, 8, nil, nil)
 	if len(p.Leave) != 4 || len(p.Enter) != 4 {
 		t.Errorf("%d leave, %d enter", len(p.Leave), len(p.Enter))
 	}
-	if p := (Tried{}).Next(g, space, 100, 100, 100, nil); len(p.Leave) != 3 { // 15 nats behind, but not of the leaders
+	if p := (Tried{}).Next(g, space, 100, 100, 100, nil, nil); len(p.Leave) != 3 { // 15 nats behind, but not of the leaders
 		t.Errorf("of all rows %v leave", p.Leave)
 	}
-	if p := (Tried{}).Next(g, space, 50, 100, 100, nil); len(p.Leave) != 0 {
+	if p := (Tried{}).Next(g, space, 50, 100, 100, nil, nil); len(p.Leave) != 0 {
 		t.Errorf("with room for all %v leave", p.Leave)
 	}
-	if p := (Tried{}).Next(g, space, 50, 100, 3, nil); len(p.Leave) != 4 || len(p.Enter) != 0 { // a larger one shrinks by halves
+	if p := (Tried{}).Next(g, space, 50, 100, 3, nil, nil); len(p.Leave) != 4 || len(p.Enter) != 0 { // a larger one shrinks by halves
 		t.Errorf("of 8 with room for 3 %v leave, %v enter", p.Leave, p.Enter)
 	}
 	space[1] = Kernel{Expr: space[1].Expr, Gone: true}
 	space[2] = Kernel{Expr: space[2].Expr, Waits: true}
-	p = Tried{}.Next(g, space, 50, 100, 8, nil)
+	p = Tried{}.Next(g, space, 50, 100, 8, nil, nil)
 	if left := p.Leave; !slices.Contains(left, space[1].Expr.ID()) || slices.Contains(left, space[2].Expr.ID()) ||
 		len(p.Enter)+len(space)-len(left) > 8 {
 		t.Errorf("one failed, one waits: %+v", p)
@@ -125,8 +126,8 @@ func TestGrowthEnds(t *testing.T) {
 			for i := range space {
 				space[i].Leads = space[i].Expr.Equal(best.Expr)
 			}
-			p := tried.Next(g, space, rows, 100, live, nil)
-			if fmt.Sprint(p) != fmt.Sprint(tried.Next(g, space, rows, 100, live, nil)) {
+			p := tried.Next(g, space, rows, 100, live, nil, nil)
+			if fmt.Sprint(p) != fmt.Sprint(tried.Next(g, space, rows, 100, live, nil, nil)) {
 				t.Fatal("the same question has two answers")
 			}
 			for _, id := range p.Leave {
@@ -171,7 +172,7 @@ func TestAgain(t *testing.T) {
 		tried Tried
 		rq    bool
 	}{{before, false}, {after, true}} {
-		ids := entered(c.tried.Next(g, space, 101, 300, 40, nil))
+		ids := entered(c.tried.Next(g, space, 101, 300, 40, nil, nil))
 		if slices.Contains(ids, "RQ") != c.rq || !slices.Contains(ids, "LIN") || slices.Contains(ids, "PER") {
 			t.Errorf("of %v %v enter", c.tried, ids)
 		}
@@ -190,7 +191,7 @@ func TestAllRowsDecide(t *testing.T) {
 		rows int
 		rq   bool
 	}{{99, false}, {100, true}} {
-		ids := entered(tried.Next(g, space, c.rows, 100, 40, nil))
+		ids := entered(tried.Next(g, space, c.rows, 100, 40, nil, nil))
 		if slices.Contains(ids, "RQ") != c.rq || slices.Contains(ids, "LIN") || slices.Contains(ids, "PER") {
 			t.Errorf("of %d rows %v enter", c.rows, ids)
 		}
@@ -209,9 +210,9 @@ func TestWhatGainsMostEntersFirst(t *testing.T) {
 		}
 		return out
 	}
-	p := Tried{}.Next(g, space, 100, 100, 40, gains)
+	p := Tried{}.Next(g, space, 100, 100, 40, gains, nil)
 	ids := entered(p)
-	alone := entered(Tried{}.Next(g, space, 100, 100, 40, nil))
+	alone := entered(Tried{}.Next(g, space, 100, 100, 40, nil, nil))
 	if len(ids) != len(alone) || len(ids) < 6 {
 		t.Fatalf("%v enter, %v without gains", ids, alone)
 	}
@@ -223,7 +224,7 @@ func TestWhatGainsMostEntersFirst(t *testing.T) {
 			t.Errorf("LIN*SE is from %s", e.Parent)
 		}
 	}
-	if p := (Tried{}).Next(g, space, 50, 100, 40, gains); len(p.Enter) != Early || p.Waiting != len(ids)-Early {
+	if p := (Tried{}).Next(g, space, 50, 100, 40, gains, nil); len(p.Enter) != Early || p.Waiting != len(ids)-Early {
 		t.Errorf("while rows arrive %v enter and %d wait", entered(p), p.Waiting)
 	}
 }
@@ -246,16 +247,73 @@ func TestNeighboursOfWhatIsStated(t *testing.T) {
 	gains := func(gain float64) Gains {
 		return func(kernelspace.Expr, []grow.Neighbour) map[string]float64 { return map[string]float64{more: gain} }
 	}
-	if p := (Tried{}).Next(g, space, 100, 100, 40, gains(preferred-Doubtful+.1)); !slices.Equal(entered(p), []string{more}) {
+	if p := (Tried{}).Next(g, space, 100, 100, 40, gains(preferred-Doubtful+.1), nil); !slices.Equal(entered(p), []string{more}) {
 		t.Errorf("%v enter", entered(p))
 	}
-	if p := (Tried{}).Next(g, space, 100, 100, 40, gains(preferred-Doubtful-.1)); len(p.Enter) > 0 || !p.Over {
+	if p := (Tried{}).Next(g, space, 100, 100, 40, gains(preferred-Doubtful-.1), nil); len(p.Enter) > 0 || !p.Over {
 		t.Errorf("%v enter, over: %v", entered(p), p.Over)
 	}
-	if p := (Tried{}).Next(g, space, 100, 100, 40, nil); len(p.Enter) < 10 {
+	if p := (Tried{}).Next(g, space, 100, 100, 40, nil, nil); len(p.Enter) < 10 {
 		t.Errorf("with nothing known %v enter", entered(p))
 	}
-	if p := (Tried{}).Next(g, space, 50, 100, 40, gains(0)); len(p.Enter) != Early {
+	if p := (Tried{}).Next(g, space, 50, 100, 40, gains(0), nil); len(p.Enter) != Early {
 		t.Errorf("while rows arrive %v enter", entered(p))
+	}
+}
+
+// Of a kernel over many columns the Wide neighbours are tried that promise most, and of all rows growth ends with these, saying
+// how many it has left out; of whom the order knows nothing those with the larger prior.
+func TestOfManyNeighboursTheBestAreTried(t *testing.T) {
+	columns := strings.Split("abcdefghijklm", "")
+	sum := parse(t, "SE["+strings.Join(columns, "]+SE[")+"]")
+	g, err := grow.New([]kernelspace.Expr{sum}, grow.Options{Columns: columns, Ratio: .5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	neighbours := g.Neighbours(sum)
+	beyond := len(neighbours) - Wide
+	if beyond < 50 {
+		t.Fatalf("%d neighbours", len(neighbours))
+	}
+	all := Wide + min(Wide, len(g.Moves(sum))) // moves come when no neighbour is left
+	last := neighbours[len(neighbours)-1].Expr // larger ones come last, and have the smaller prior
+	order := func(of kernelspace.Expr, to []grow.Neighbour) map[string]float64 {
+		if !of.Equal(sum) {
+			t.Errorf("the order of %d neighbours of %s is asked for", len(to), of.ID())
+		}
+		return map[string]float64{last.ID(): 30}
+	}
+	gains := func(_ kernelspace.Expr, to []grow.Neighbour) map[string]float64 {
+		if len(to) > Wide {
+			t.Errorf("gains of %d neighbours are asked for", len(to))
+		}
+		return nil
+	}
+	for _, gains := range []Gains{nil, gains} {
+		space, tried, entered := []Kernel{{Expr: sum, Compared: true, Leads: true}}, Tried{}, map[string]bool{}
+		for range 100 {
+			p := tried.Next(g, space, 100, 100, 12, gains, order)
+			if p.Over {
+				if p.Beyond != beyond || len(entered) != all || !entered[last.ID()] {
+					t.Errorf("%d of %d neighbours have been tried, %d are left out, the best tried: %v", len(entered), len(neighbours), p.Beyond,
+						entered[last.ID()])
+				}
+				break
+			}
+			if n := len(entered); len(p.Enter) == 0 || n < Wide && p.Waiting != Wide-n-len(p.Enter) {
+				t.Fatalf("%d enter and %d wait after %d", len(p.Enter), p.Waiting, len(entered))
+			}
+			for _, e := range p.Enter {
+				entered[e.Expr.ID()] = true
+				tried = tried.Leave(e.Expr.ID(), 100)
+			}
+		}
+		if len(entered) < all {
+			t.Errorf("growth ends or goes on after %d kernels", len(entered))
+		}
+	}
+	if p := (Tried{}).Next(grammar(t), []Kernel{{Expr: parse(t, "SE"), Compared: true, Leads: true}}, 100, 100, 12, nil,
+		order); p.Beyond != 0 {
+		t.Errorf("of few neighbours %d are left out", p.Beyond)
 	}
 }

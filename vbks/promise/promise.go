@@ -23,8 +23,10 @@ import (
 )
 
 const (
-	mostRows = 256 // that are looked at
-	stream   = 0x70726f6d
+	// Most rows are looked at to say how much neighbours gain, Rough of them to say which of thousands may.
+	Most, Rough = 256, 96
+
+	stream = 0x70726f6d
 	// Of a leaf PER so many periods are tried.
 	mostPeriods = 2
 	// Gains are multiples of so many nats, so that rounding makes no order.
@@ -55,16 +57,16 @@ type Rows struct {
 
 type compiler = func(kernelspace.Expr) (*kernelspace.Program, error)
 
-// New takes rows x (row-major) and y, of which scales are, or some of them where they are many.
-func New(x, y []float64, dim int, scales kernelspace.Scales, seed uint64) *Rows {
+// New takes rows x (row-major) and y, of which scales are, or so many of them where they are more.
+func New(x, y []float64, dim int, scales kernelspace.Scales, seed uint64, most int) *Rows {
 	r := &Rows{dim: dim, scales: scales}
 	rng := rand.New(rand.NewPCG(seed, stream))
 	rows := make([]int, len(y))
 	for i := range rows {
 		rows[i] = i
 	}
-	if len(rows) > mostRows {
-		rows = random.Sample(rng, len(y), mostRows)
+	if len(rows) > most {
+		rows = random.Sample(rng, len(y), most)
 	}
 	for _, i := range rows {
 		r.x, r.y = append(r.x, x[i*dim:(i+1)*dim]...), append(r.y, y[i])
