@@ -3,6 +3,9 @@ package vbks
 import (
 	"context"
 	"errors"
+	"maps"
+	"math"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -165,6 +168,73 @@ func TestLateKernelsAreSearchedClosely(t *testing.T) {
 		train(t, tr)
 		if few != (closely > 1) {
 			t.Errorf("few %v: searched for closely %d times", few, closely)
+		}
+	}
+}
+
+// A space grows over the columns of a table, a leaf moving from one to another and a constant being one on all of them, and by
+// change points, until no neighbour is left; taken up again half-way it goes the same way.
+func TestSpaceGrowsOfEveryKind(t *testing.T) {
+	thorough.AnyInstructions(t)
+	t.Parallel()
+	table := Training{Dim: 2}
+	rng := rand.New(rand.NewPCG(7, 3))
+	for range 60 {
+		x, w := 2*rng.Float64()-1, 2*rng.Float64()-1
+		table.X, table.Y = append(table.X, x, w), append(table.Y, math.Sin(3*w)+.1*rng.NormFloat64())
+	}
+	step := trainingSeries(1, 60)
+	for i, x := range step.X {
+		if step.Y[i] = .1 * rng.NormFloat64(); x > 1 {
+			step.Y[i] += 4 + x
+		}
+	}
+	for _, c := range []struct {
+		what   string
+		data   Training
+		change bool
+		leaves int
+		from   []string
+		step   string // that some kernel comes by
+		leads  string // is a part of the leader
+	}{
+		{"columns", table, false, 3, []string{"SE", "LIN", "CONST"}, "SE[w] to SE[x]", "SE[w]"},
+		{"changes", step, true, 5, []string{"CONST"}, "change CONST", "CP("},
+	} {
+		s := growingSettings("collapsed")
+		s.Growth.Change, s.Growth.Leaves, s.Starts, s.EvaluateEvery = c.change, c.leaves, 1, .5
+		tr := trainerOn(t, 1, nil, c.data, s, c.from...)
+		steps, ids := map[string]bool{}, map[string]bool{}
+		note := func(e *Evaluation) {
+			for _, k := range e.Entered {
+				steps[k.Step], ids[k.Expr.ID()] = true, true
+			}
+		}
+		for range 4 {
+			note(next(t, tr))
+		}
+		dev := onCPU(1)
+		defer dev.Close()
+		again, err := Resume(t.Context(), dev, c.data, candidates(t, c.from...), []string{"x", "w"}[:c.data.Dim], s, filed(tr.Checkpoint()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for !tr.Done() {
+			e, same := next(t, tr), next(t, again)
+			if note(e); !reflect.DeepEqual(bare(e), bare(same)) || !reflect.DeepEqual(e.Entered, same.Entered) {
+				t.Fatalf("%s: evaluation %d is another one of a run that is taken up again", c.what, e.Index)
+			}
+		}
+		if f := tr.last.Front; f == nil || !f.Over || !steps[c.step] {
+			t.Errorf("%s: the front is %+v, steps %v", c.what, f, slices.Sorted(maps.Keys(steps)))
+		}
+		if !strings.Contains(tr.leader, c.leads) {
+			t.Errorf("%s: %s leads", c.what, tr.leader)
+		}
+		for id := range ids {
+			if strings.Contains(id, "CONST[") {
+				t.Errorf("%s: %s is a constant of one column", c.what, id)
+			}
 		}
 	}
 }
