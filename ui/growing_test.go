@@ -20,7 +20,7 @@ func grownEvents(t testing.TB) []record.Event {
 	demo := demoEvents(t, "K12", 3)
 	s := demo[0].Start
 	all := s.Kernels
-	s.Kernels, s.Grows, s.Config = all[:2:2], true, "[kernels]\ngrow_leaves = 6\n"
+	s.Kernels, s.Grows = all[:2:2], true
 	evaluation := func(index int, front vbks.Front, worth map[int]float64, order ...int) record.Event {
 		e := demo[2*index]
 		e.Evaluation.Front, e.Evaluation.Kernels = &front, nil
@@ -44,14 +44,14 @@ func grownEvents(t testing.TB) []record.Event {
 		}
 		return entered
 	}
-	last := evaluation(3, vbks.Front{Leaders: 3, Waiting: 45, Tried: 278, Of: 5292052},
+	last := evaluation(3, vbks.Front{Leaders: 3, Waiting: 45, Tried: 278, Of: 5292052, Leaves: 6},
 		map[int]float64{5: -56.5, 3: -60, 2: -72, 1: -92}, 5, 3, 2, 1)
 	last.Evaluation.Kernels = append(last.Evaluation.Kernels, record.Kernel{ID: all[6].ID, Status: vbks.Failed, Reason: "no number"})
 	return []record.Event{demo[0], demo[1],
-		evaluation(1, vbks.Front{Tried: 2, Of: 5292052}, map[int]float64{1: -95, 0: -100}, 1, 0),
+		evaluation(1, vbks.Front{Tried: 2, Of: 5292052, Leaves: 6}, map[int]float64{1: -95, 0: -100}, 1, 0),
 		at(2, record.Event{Type: record.EventEntered, Entered: append(
 			come(2, 0, map[int]string{2: "add PER", 3: "multiply LIN"}, 2, 3), come(2, 1, map[int]string{4: "add SE"}, 4)...)}),
-		evaluation(2, vbks.Front{Leaders: 2, Waiting: 12, Tried: 5, Of: 5292052},
+		evaluation(2, vbks.Front{Leaders: 2, Waiting: 12, Tried: 5, Of: 5292052, Leaves: 6},
 			map[int]float64{3: -70, 2: -80, 0: -90, 1: -92, 4: -93}, 3, 2, 0, 1, 4),
 		at(3, record.Event{Type: record.EventLeft, Kernels: []string{all[0].ID, all[4].ID}}),
 		at(3, record.Event{Type: record.EventEntered, Entered: come(3, 3, map[int]string{5: "replace SE by RQ", 6: "add LIN"}, 5, 6)}),
@@ -90,7 +90,7 @@ func TestGrowingSpaceIsShown(t *testing.T) {
 // endOfGrowth is an evaluation more, with which there is no neighbour left.
 func endOfGrowth(events []record.Event) record.Event {
 	over := *events[len(events)-2].Evaluation
-	over.Index, over.Front = 4, &vbks.Front{Leaders: 3, Tried: 301, Of: 5292052, Over: true}
+	over.Index, over.Front = 4, &vbks.Front{Leaders: 3, Tried: 301, Of: 5292052, Leaves: 6, Beyond: 17, Over: true}
 	return record.Event{V: 1, Type: record.EventEvaluation, Time: demoTime, Evaluation: &over}
 }
 
@@ -115,7 +115,7 @@ func TestGrowthView(t *testing.T) {
 		"growing; 278 tried of 5.29 million up to 6 leaves; 45 wait for room", "the first 3: "+name(5)+", "+name(3)+", "+name(2)+"\n",
 		name(5)+" replace SE by RQ of "+name(3)+" +3.50\n"+name(6)+" add LIN of "+name(3)+" failed\n")...)
 	a.Update(frameMsg{a.bench.box, []record.Event{endOfGrowth(events)}})
-	mustShow(t, squeezed(screen(a)), "grows no more; 301 tried of", "no neighbour is left to try of the first 3: "+name(5),
+	mustShow(t, squeezed(screen(a)), "grows no more; 301 tried of", "no neighbour of the first 3 was left to try, but for 17 that promise least\n",
 		"the last, 2 kernels, came with evaluation 3, the best first:")
 
 	press(a, "?")

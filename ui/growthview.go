@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/ui/draw"
@@ -424,8 +423,19 @@ func (v *growthView) frontLines(w int) []string {
 	}
 	f := e.Front
 	tried := fmt.Sprintf("%d tried of %s", f.Tried, grammarText(f.Of))
-	if leaves := v.leaves(); leaves != "" {
-		tried += " up to " + leaves + " leaves"
+	if f.Leaves > 0 {
+		tried += fmt.Sprintf(" up to %d leaves", f.Leaves)
+	}
+	most := ""
+	if f.Beyond > 0 {
+		most = fmt.Sprintf(", but for %d that promise least", f.Beyond)
+	}
+	if f.Over { // who leads may have changed since
+		first := "the first"
+		if f.Leaders > 1 {
+			first += fmt.Sprintf(" %d", f.Leaders)
+		}
+		return append(draw.Wrap("grows no more; "+tried, w), draw.Wrap("no neighbour of "+first+" was left to try"+most, w)...)
 	}
 	var names []string
 	for _, id := range e.Foremost(max(1, f.Leaders)) {
@@ -435,29 +445,12 @@ func (v *growthView) frontLines(w int) []string {
 	if len(names) > 1 {
 		first += fmt.Sprintf(" %d", len(names))
 	}
-	leaders := ": " + strings.Join(names, ", ")
-	switch {
-	case f.Over:
-		return append(draw.Wrap("grows no more; "+tried, w), draw.Wrap("no neighbour is left to try of "+first+leaders, w)...)
-	case v.b.settled():
-		tried = "stands still; " + tried
-	default:
-		tried = "growing; " + tried
+	state := "growing"
+	if v.b.settled() {
+		state = "stands still"
 	}
-	return append(draw.Wrap(fmt.Sprintf("%s; %d wait for room", tried, f.Waiting), w),
-		draw.Wrap("neighbours are tried of "+first+leaders, w)...)
-}
-
-// leaves is how many leaves a kernel may have, "" where that is not known.
-func (v *growthView) leaves() (n string) {
-	if s := v.b.hist.Start; s != nil {
-		_ = config.EachSettingShown(s.Config, func(section, key, _, shown string) { // what cannot be read has none
-			if section == "kernels" && key == "grow_leaves" {
-				n = shown
-			}
-		})
-	}
-	return n
+	return append(draw.Wrap(fmt.Sprintf("%s; %s; %d wait for room", state, tried, f.Waiting), w),
+		draw.Wrap("neighbours are tried of "+first+": "+strings.Join(names, ", "), w)...)
 }
 
 // drawFront says where the front stands and who came last.

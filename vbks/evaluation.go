@@ -119,6 +119,9 @@ type Front struct {
 	Tried   int     `json:"tried"`   // kernels, with those that are compared
 	Of      float64 `json:"of"`      // kernels of the grammar
 	Over    bool    `json:"over"`    // no kernel is left to try
+
+	Leaves int `json:"leaves,omitempty"` // of a kernel of the grammar, at most
+	Beyond int `json:"beyond,omitempty"` // neighbours that are not tried, since others of the same kernel promise more
 }
 
 // Entered is a kernel that was not in the space before an evaluation.

@@ -352,7 +352,8 @@ func (t *Trainer) assume(kernels []*kernel) {
 	}
 }
 
-// regrow lets the space grow from here on, or no more, and returns how to undo it. If it returns an error nothing is changed.
+// regrow lets the space grow from here on, or no more, and returns how to undo it. If it returns an error nothing is changed, but
+// for lanes that have been lost and what has been said of memory.
 func (t *Trainer) regrow(on bool) (undo func() error, err error) {
 	x, evidence := t.expansion, t.settings.Evidence
 	if x.grammar != nil || !on {
@@ -365,9 +366,9 @@ func (t *Trainer) regrow(on bool) (undo func() error, err error) {
 	if err := t.growable(); err != nil {
 		return nil, err
 	}
-	models := make([]*model, len(t.kernels))
+	models, pasts := make([]*model, len(t.kernels)), make([][]pastELBO, len(t.kernels))
 	for i, k := range t.kernels {
-		models[i] = k.model
+		models[i], pasts[i] = k.model, k.past
 	}
 	ready := func() error { // lanes may need room for larger kernels, or no more
 		t.scout = nil
@@ -379,12 +380,17 @@ func (t *Trainer) regrow(on bool) (undo func() error, err error) {
 	undo = func() error {
 		t.expansion, t.settings.Evidence = x, evidence
 		for i, k := range t.kernels {
-			k.model = models[i]
+			k.model, k.past = models[i], pasts[i]
 		}
 		return ready()
 	}
 	if err := t.expand(); err != nil {
 		return nil, err
+	}
+	if t.settings.Evidence != evidence { // what it changes is no innovation
+		for _, k := range t.kernels {
+			k.past = nil
+		}
 	}
 	if err := ready(); err != nil {
 		return nil, joined(err, undo())
@@ -539,7 +545,8 @@ func (x *expansion) standing(kernels []*kernel) *Front {
 	if x.grammar == nil || !x.on {
 		return nil
 	}
-	f := &Front{Leaders: x.planned.Leaders, Waiting: x.planned.Waiting, Tried: len(x.tried), Over: x.over}
+	f := &Front{Leaders: x.planned.Leaders, Waiting: x.planned.Waiting, Tried: len(x.tried), Over: x.over, Leaves: x.grammar.Leaves(),
+		Beyond: x.planned.Beyond}
 	for _, k := range kernels {
 		if _, again := x.tried[k.id]; !again {
 			f.Tried++
@@ -556,11 +563,11 @@ func (t *Trainer) grownUp(leaders int) string {
 		first = "the first"
 	}
 	f, most := t.expansion.standing(t.kernels), ""
-	if t.expansion.planned.Beyond > 0 {
+	if f.Beyond > 0 {
 		most = fmt.Sprintf(" of the %d that promise most", front.Wide)
 	}
 	return fmt.Sprintf("the space of kernels grows no more: no neighbour of %s is better%s; %d kernels tried of %.4g up to %d leaves",
-		first, most, f.Tried, f.Of, t.expansion.grammar.Leaves())
+		first, most, f.Tried, f.Of, f.Leaves)
 }
 
 // save adds it to a checkpoint.

@@ -98,6 +98,12 @@ func TestGrowthByOrderIntegrates(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr = resumedGrowing(t, tr, s)
+	next(t, tr)
+	for _, k := range tr.kernels { // of series, and of what is integrated
+		if len(k.past) > 1 {
+			t.Errorf("%s: evidence before the order, %v, and after it is compared", k.id, k.past)
+		}
+	}
 	train(t, tr)
 	if tr.settings.Evidence != drawsEvidence || !volumes() {
 		t.Errorf("evidence is %q, volumes %v of a space that grows", tr.settings.Evidence, volumes())

@@ -28,7 +28,7 @@ func (v *Comparison) RunsVBKS() bool {
 	return slices.Contains(v.Methods, MethodAverage) || slices.Contains(v.Methods, MethodSingle)
 }
 
-// BringUp gives the config of a comparison what older versions did not write in
+// BringUp gives the config of a comparison, or of a series of runs, what older versions did not write in
 // it: the mask's hash, and of its mask and locations the absolute paths. A
 // relative one is that of now if that ends in it, wherever it was looked for
 // from; the hash of the data, which must agree anyway, covers the locations but not

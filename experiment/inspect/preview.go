@@ -35,8 +35,7 @@ func (p *Preview) Settled(c config.Config) config.Config {
 	now := p.auto
 	c.Kernels, c.Data.Cycle, c.Data.Calendar = now.Kernels, now.Data.Cycle, now.Data.Calendar
 	c.Data.Zone, c.Data.Holidays = cmp.Or(c.Data.Zone, now.Data.Zone), cmp.Or(c.Data.Holidays, now.Data.Holidays)
-	s, settled := &c.Settings, &now.Settings
-	s.Priors, s.Evidence = settled.Priors, settled.Evidence
+	c.Settings.Priors = now.Settings.Priors
 	return c
 }
 

@@ -65,6 +65,12 @@ func (f *Family) enter(entered []Entered, evaluation int, began func(id string) 
 	}
 }
 
+// came reports whether a kernel has come while the run went on.
+func (f *Family) came(id string) bool {
+	_, some := f.of[id]
+	return some
+}
+
 // origin is where a kernel comes from that has come with an evaluation.
 func (e *Entered) origin(evaluation int) origin {
 	return origin{parent: e.Parent, Ancestor: Ancestor{e.Kernel.ID, e.Step, evaluation, files.Number(math.NaN())}}

@@ -22,8 +22,9 @@ type foresight struct {
 
 	compared, inducing int // by the evaluation before
 
-	start *Start
-	late  int // kernels that come in a space that grows, 0: not known yet
+	began   []string // kernels, those that have come while the space grew not among them
+	columns []string
+	late    int // kernels that come in a space that grows, 0: not known yet
 }
 
 // foresee reads what is known of a run. Of one whose config cannot be read that is nothing.
@@ -36,7 +37,13 @@ func foresee(s *Start) foresight {
 		return foresight{}
 	}
 	f := foresight{known: true, onCard: s.DeviceKind == "cuda", settings: c.Settings, weights: c.Settings.Weights, rows: s.Data.Train,
-		kernels: len(s.Kernels), oneInput: len(s.Inputs()) == 1, start: s}
+		kernels: len(s.Kernels), oneInput: len(s.Inputs()) == 1}
+	for i := range s.Kernels {
+		f.began = append(f.began, s.Kernels[i].ID)
+	}
+	for _, in := range s.Inputs() {
+		f.columns = append(f.columns, in.Name)
+	}
 	f.rungs = f.settings.Rungs(f.rows, f.kernels)
 	return f
 }
@@ -56,6 +63,7 @@ func (f *foresight) made(e *Evaluation) float64 {
 	if !f.known {
 		return 1
 	}
+	f.grows(e)
 	at := f.rung(e.Inducing)
 	work := f.settings.Foreseen(vbks.Prospect{Rows: f.rows, Seen: e.RowsSeen, First: f.kernels, Kernels: e.live(), Close: e.near(),
 		Rung: at, Rungs: len(f.rungs), Inducing: e.Inducing, Last: e.Planned-e.Index <= len(f.rungs)-1-at,
@@ -87,6 +95,11 @@ func (f *foresight) coming(e *Evaluation) (kernels, inducing int) {
 	return e.live(), e.Inducing
 }
 
+// grows takes in that a space grows, if by an order: evidence is integrated then.
+func (f *foresight) grows(e *Evaluation) {
+	f.settings.Growth.On = f.settings.Growth.On || e.Front != nil
+}
+
 // growth is how many more evaluations are likely to be made behind e because the space grows: neighbours that wait, and those of
 // kernels that will lead, come as there is room, half of those that are compared at a time.
 func (f *foresight) growth(e *Evaluation) int {
@@ -94,32 +107,28 @@ func (f *foresight) growth(e *Evaluation) int {
 		return 0
 	}
 	if f.late == 0 {
-		f.late = f.start.late(&f.settings.Growth)
+		f.late = f.comers()
 	}
-	coming := max(1, f.settings.GrowLive(f.rows, f.rows, f.rungs[0], e.Inducing)/2)
-	left := max(0, f.kernels+f.late-e.Front.Tried)
+	at := max(1, f.settings.GrowLive(f.rows, f.rows, f.rungs[0], e.Inducing)/2)
+	left := max(0, len(f.began)+f.late-e.Front.Tried)
 	if e.RowsSeen == f.rows { // before, many wait that will not come
 		left = max(left, e.Front.Waiting)
 	}
-	return (left + coming - 1) / coming
+	return (left + at - 1) / at
 }
 
-// late is about how many kernels come late where the space of a run grows.
-func (s *Start) late(g *vbks.Growth) int {
+// comers is about how many kernels come while the space grows, 0 where that is not known.
+func (f *foresight) comers() int {
 	var space []kernelspace.Expr
-	for _, k := range s.Kernels {
-		if e, err := kernelspace.Parse(k.ID); err == nil {
+	for _, id := range f.began {
+		if e, err := kernelspace.Parse(id); err == nil {
 			space = append(space, e.Canonical())
 		}
-	}
-	var columns []string
-	for _, in := range s.Inputs() {
-		columns = append(columns, in.Name)
 	}
 	if len(space) == 0 {
 		return 0
 	}
-	late, _, err := g.Late(space, columns, s.Data.Train)
+	late, _, err := f.settings.Growth.Late(space, f.columns, f.rows)
 	if err != nil {
 		return 0
 	}
@@ -143,6 +152,7 @@ func (f *foresight) ahead(e *Evaluation, fall float64) (all []planned, scores fl
 	}
 	at := f.rung(e.Inducing)
 	climbs := max(0, min(left, len(f.rungs)-1-at)) // these come last
+	f.grows(e)
 	if more := f.growth(e); more > 0 {
 		arrive := 0 // evaluations until all rows are in use
 		if step := f.settings.EvaluateEvery * float64(f.rows); e.RowsSeen < f.rows && step > 0 {

@@ -87,6 +87,7 @@ func (s *Standing) Apply(e *Event) {
 	case EventData:
 		s.Start, s.Ended = e.Start, false
 		s.foresight = foresee(e.Start)
+		s.foresight.began = slices.DeleteFunc(s.foresight.began, s.Family.came)
 		s.ordered(Order{What: e.Type, Start: e.Start, After: s.Made, Scored: scored})
 	case EventEntered:
 		began := s.Start // before they are in it

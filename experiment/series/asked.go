@@ -81,7 +81,7 @@ func (a *Asked) begun(path string, may func(key, was, is string) bool) (bool, er
 		err = json.Unmarshal(text, &before)
 	}
 	if err == nil {
-		was, err = before.keys()
+		was, err = before.keys(a)
 	}
 	if refused := (*inside.Refused)(nil); errors.As(err, &refused) {
 		return false, err
@@ -89,7 +89,7 @@ func (a *Asked) begun(path string, may func(key, was, is string) bool) (bool, er
 	if err != nil {
 		return false, fmt.Errorf("%q cannot be gone on with: its %s cannot be read: %w; choose another directory with --out", path, name, err)
 	}
-	if is, err = a.keys(); err != nil {
+	if is, err = a.keys(nil); err != nil {
 		return false, err
 	}
 	if before.What != a.What {
@@ -98,8 +98,9 @@ func (a *Asked) begun(path string, may func(key, was, is string) bool) (bool, er
 	return true, Same(a.What, path, was, is, may)
 }
 
-// keys are the values of flags and configs by what names them.
-func (a *Asked) keys() (map[string]string, error) {
+// keys are the values of flags and configs by what names them, of these as what is asked for now would have them written; nil: as
+// they are.
+func (a *Asked) keys(now *Asked) (map[string]string, error) {
 	out := maps.Clone(a.Flags)
 	if out == nil {
 		out = map[string]string{}
@@ -108,6 +109,13 @@ func (a *Asked) keys() (map[string]string, error) {
 		c, err := config.Default().Read([]byte(text), askedFile, nil)
 		if err != nil {
 			return nil, err
+		}
+		if now != nil && now.Configs[of] != "" {
+			n, err := config.Default().Read([]byte(now.Configs[of]), askedFile, nil)
+			if err != nil {
+				return nil, err
+			}
+			c.BringUp(&n)
 		}
 		if of != "" {
 			of += ", "

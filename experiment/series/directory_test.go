@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/config/configtest"
 	"example.com/kestrel/experiment/inside"
 	"example.com/kestrel/experiment/record"
@@ -204,6 +205,35 @@ func TestGivenUp(t *testing.T) {
 	for i, f := range files {
 		if text, err := os.ReadFile(f); err != nil || string(text) != before[i] {
 			t.Errorf("%s is %s, was %s, %v", f, text, before[i], err)
+		}
+	}
+}
+
+// A series of runs that an older version began, which wrote the evidence of series as what it comes to, goes on; where it is another
+// one, it does not.
+func TestOlderSeriesGoOn(t *testing.T) {
+	c := config.Default()
+	c.Data.Source, c.Data.Path, c.Settings.Priors = "csv", "t.csv", "series"
+	of := func(evidence string, grow bool) Asked {
+		c := c
+		c.Settings.Evidence, c.Settings.Growth.On = evidence, grow
+		return Asked{What: "series of runs", Configs: map[string]string{"": c.TOML()}}
+	}
+	for _, k := range []struct {
+		was, now string
+		grow, ok bool
+	}{{"mode", "auto", false, true}, {"mode", "auto", true, false}, {"mode", "draws", false, false}, {"draws", "auto", false, false}} {
+		dir := filepath.Join(t.TempDir(), "d")
+		d, err := TakeAsked(dir, of(k.was, k.grow), nil, nil)
+		must.OK(t, err)
+		put(t, filepath.Join(dir, "made"), "")
+		must.OK(t, d.Close())
+		d, err = TakeAsked(dir, of(k.now, k.grow), nil, nil)
+		if (err == nil) != k.ok || err != nil && !strings.Contains(err.Error(), "optimise.evidence") {
+			t.Errorf("%+v: %v", k, err)
+		}
+		if err == nil {
+			must.OK(t, d.Close())
 		}
 	}
 }

@@ -48,7 +48,7 @@ type Grammar struct {
 // has more leaves than Options.Leaves, it goes so far; where one has a change point, there
 // are such.
 //
-// Errors: an empty space, a number of leaves, a ratio or a share that cannot be.
+// Errors: an empty space, a number of leaves, a ratio or a share that cannot be, more kernels than a float64 counts.
 func New(space []kernelspace.Expr, o Options) (*Grammar, error) {
 	switch {
 	case len(space) == 0:
@@ -94,6 +94,10 @@ func New(space []kernelspace.Expr, o Options) (*Grammar, error) {
 	slices.SortFunc(g.steps, kernelspace.Compare)
 	g.count()
 	g.weigh(o.Ratio)
+	if of, _ := new(big.Float).SetInt(g.Count()).Float64(); math.IsInf(of, 0) {
+		return nil, fmt.Errorf("there are more kernels of up to %d leaves of %d kinds than can be counted; begin with kernels of fewer columns",
+			g.most, len(g.leaves))
+	}
 	return g, nil
 }
 
@@ -108,7 +112,7 @@ func with(all []kernelspace.Expr, e kernelspace.Expr) []kernelspace.Expr {
 // alone returns a leaf on all columns as one on each of them; one that has its columns, or
 // is about levels of a category, stays on these, and a constant is the same on any.
 func alone(leaf kernelspace.Expr, columns []string) (out []kernelspace.Expr) {
-	if leaf.ID() != leaf.Base() || leaf.Base() == "CAT" || leaf.Base() == "CONST" {
+	if leaf.ID() != leaf.Base() || leaf.Base() == "CAT" || constant(leaf) {
 		return nil
 	}
 	for c := range columns {
@@ -118,6 +122,9 @@ func alone(leaf kernelspace.Expr, columns []string) (out []kernelspace.Expr) {
 	}
 	return out
 }
+
+// constant reports whether a leaf is a constant, which is the same on whatever columns it is said to be.
+func constant(leaf kernelspace.Expr) bool { return leaf.Base() == "CONST" }
 
 // suffix is how an expression says that it is about a column: by its name, or by its number
 // where that names several.
@@ -179,7 +186,7 @@ func (g *Grammar) LogPrior(e kernelspace.Expr) float64 {
 		if !l.IsLeaf() {
 			kinds = g.steps
 		}
-		if !slices.ContainsFunc(kinds, l.Equal) {
+		if !slices.ContainsFunc(kinds, func(k kernelspace.Expr) bool { return l.Equal(k) || constant(k) && constant(l) }) {
 			return math.Inf(-1)
 		}
 	}

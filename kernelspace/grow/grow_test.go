@@ -1,6 +1,7 @@
 package grow
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"math/big"
@@ -143,6 +144,18 @@ func TestGrammarHasK144(t *testing.T) {
 		if math.IsInf(g.LogPrior(e), -1) {
 			t.Errorf("%s is not in the grammar", e.ID())
 		}
+	}
+}
+
+// A constant is one on all columns, and of older runs, which had one on each, such are of the grammar, too.
+func TestConstantsHaveNoColumns(t *testing.T) {
+	g := grammar(t, Options{Leaves: 3, Ratio: .5, Columns: []string{"a", "b"}}, "SE", "CONST")
+	if want := grammar(t, Options{Leaves: 3, Ratio: .5}, "SE", "SE[a]", "SE[b]", "CONST"); g.Count().Cmp(want.Count()) != 0 {
+		t.Errorf("%v kernels, want %v", g.Count(), want.Count())
+	}
+	e := parse(t, "SE[a]+CONST", "SE[a]+CONST[b]")
+	if p := g.LogPrior(e[0]); math.IsInf(p, 0) || p != g.LogPrior(e[1]) {
+		t.Errorf("priors e^%v and e^%v", p, g.LogPrior(e[1]))
 	}
 }
 
@@ -329,6 +342,13 @@ func TestNewRefuses(t *testing.T) {
 	}
 	if _, err := New(nil, Options{Leaves: 3, Ratio: .5}); err == nil {
 		t.Error("no error of an empty space")
+	}
+	var wide []string
+	for i := range 200 {
+		wide = append(wide, fmt.Sprintf("SE[c%d]", i))
+	}
+	if _, err := New(parse(t, strings.Join(wide, "+")), Options{Ratio: .5}); err == nil || !strings.Contains(err.Error(), "fewer columns") {
+		t.Errorf("a sum over 200 columns: %v", err)
 	}
 	g, err := New(parse(t, "SE+SE+SE", "CP(SE,SE)"), Options{Leaves: 2, Ratio: .5})
 	if err != nil || g.Leaves() != 3 || len(g.steps) != 1 {

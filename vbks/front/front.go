@@ -27,7 +27,7 @@ const (
 	hedge = 3
 	// While rows arrive no more than Early enter at a time where it is known what they promise.
 	Early = 3
-	// It is known of the neighbours of the first so many kernels then.
+	// What they promise is known of the neighbours of the first so many kernels then.
 	earlyLeaders = 2
 	// Wide is how many neighbours of a kernel are tried at most, those that promise most. Over a few kinds of leaves a
 	// kernel has half as many; over the columns of a table it may have thousands.
@@ -55,7 +55,7 @@ type Entrant struct {
 type Plan struct {
 	Enter []Entrant // the most promising first
 	Leave []string  // ids, in the space's order
-	Over  bool      // all rows have been seen and no neighbour of the leaders, nor move of the first, is left to try
+	Over  bool      // all rows have been seen and no neighbour of the leaders, nor move of the first, is left to try, but those Beyond
 	// Of the front: how many kernels' neighbours are tried, how many of these wait for room, and how many are not tried since others
 	// of the same kernel promise more.
 	Leaders, Waiting, Beyond int
@@ -146,7 +146,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 		})
 		if left := max(0, Wide-(neighbours-len(to))); len(to) > left {
 			var more map[string]float64
-			if order != nil && left > 0 {
+			if order != nil && left > 0 && (rows == all || place < earlyLeaders) {
 				more = order(k.Expr, to)
 			}
 			promise := func(n *grow.Neighbour) float64 { return g.LogPrior(n.Expr) + more[n.Expr.ID()] }
