@@ -115,7 +115,8 @@ func TestGrowthView(t *testing.T) {
 		"growing; 278 tried of 5.29 million up to 6 leaves; 45 wait for room", "the first 3: "+name(5)+", "+name(3)+", "+name(2)+"\n",
 		name(5)+" replace SE by RQ of "+name(3)+" +3.50\n"+name(6)+" add LIN of "+name(3)+" failed\n")...)
 	a.Update(frameMsg{a.bench.box, []record.Event{endOfGrowth(events)}})
-	mustShow(t, squeezed(screen(a)), "grows no more; 301 tried of", "no neighbour of the first 3 was left to try, but for 17 that promise least\n",
+	mustShow(t, squeezed(screen(a)), "grows no more; 301 tried of",
+		"no neighbour of the first 3 was left to try, but for 17 that promise least\n",
 		"the last, 2 kernels, came with evaluation 3, the best first:")
 
 	press(a, "?")

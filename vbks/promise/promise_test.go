@@ -142,7 +142,8 @@ func TestGainsOfALine(t *testing.T) {
 	}
 	both := func(a, b float64) float64 { return per(a, b) + se(a, b) }
 	p := program(t, "PER+SE")
-	gains := promise.New(x, y, 1, starts.Summarise(x, y, 1), 1, promise.Most).Gains(t.Context(), promise.Solution{Program: p, Raw: raw, Noise: noise},
+	r := promise.New(x, y, 1, starts.Summarise(x, y, 1), 1, promise.Most)
+	gains := r.Gains(t.Context(), promise.Solution{Program: p, Raw: raw, Noise: noise},
 		grammar(t).Neighbours(p.Expr), compile)
 	for _, c := range []struct {
 		id   string
@@ -203,7 +204,8 @@ func TestGainsBesideAChange(t *testing.T) {
 			t.Fatalf("what is %s?", in.Name)
 		}
 	}
-	gains := promise.New(x, y, 1, starts.Summarise(x, y, 1), 1, promise.Most).Gains(t.Context(), promise.Solution{Program: p, Raw: raw, Noise: noise + 1},
+	r := promise.New(x, y, 1, starts.Summarise(x, y, 1), 1, promise.Most)
+	gains := r.Gains(t.Context(), promise.Solution{Program: p, Raw: raw, Noise: noise + 1},
 		grammar(t).Neighbours(p.Expr), compile)
 	beside, in := program(t, "CP(CONST,CONST)+PER").Expr.ID(), program(t, "CP(CONST+PER,CONST)").Expr.ID()
 	if gains[beside] < 30 {
