@@ -33,7 +33,7 @@ func TestGrownRunIsRead(t *testing.T) {
 		return stdout
 	}
 	said("run", "t.csv", "--target", "y", "--set", "data.inputs=x", "--set", "data.time=no", "--set", "kernels.expressions=SE,LIN,PER",
-		"--set", "kernels.grow=true", "--set", "kernels.grow_leaves=2", "--set", "kernels.grow_live=4", "--set", "sparse.inducing=10",
+		"--grow", "--set", "kernels.grow_leaves=2", "--set", "kernels.grow_live=4", "--set", "sparse.inducing=10",
 		"--set", "schedule.evaluate_every=0.5", "--set", "schedule.refine=0", "--set", "optimise.starts=1", "--set", "optimise.evidence=mode",
 		"--headless", "--quiet", "--out", "r")
 	rows := records(t, filepath.Join("r", "posterior.csv"))
