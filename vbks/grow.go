@@ -192,31 +192,12 @@ func (t *Trainer) mostKernels() int {
 	return len(t.kernels)
 }
 
-const (
-	// With more inducing inputs fewer kernels of a growing space are compared at a time, but
-	// leastLive are.
-	leastLive = 8
-	// A space grows with as many inducing inputs as a product of the rows seen with them takes growWork.
-	growWork = 6e8
-)
-
 // growLive is how many kernels of a growing space are compared at a time.
 func (t *Trainer) growLive() int {
 	if len(t.rungs) == 0 {
 		return t.settings.Growth.Live
 	}
 	return t.settings.GrowLive(t.data.Rows(), t.schedule(t.evaluation+1), t.rungs[0], t.m)
-}
-
-// GrowLive is how many kernels of a growing space are compared at a time on n of all rows with m inducing inputs: as many as
-// take about as long as the most that may be do with all rows and the first inducing inputs.
-func (s Settings) GrowLive(all, n, first, m int) int {
-	live := s.Growth.Live
-	if m <= first {
-		return live
-	}
-	of := float64(all) * float64(first) / (float64(n) * s.Like(all, m))
-	return min(live, max(leastLive, int(float64(live)*of)))
 }
 
 // sharper reports whether evaluation number may be made with the inducing inputs of the next
@@ -228,12 +209,6 @@ func (t *Trainer) sharper(number int) bool {
 	}
 	m, n := t.rungs[t.rung+1], t.schedule(number)
 	return (n == t.data.Rows() || m <= n/2) && t.settings.GrowsWith(n, m)
-}
-
-// GrowsWith reports whether a space may grow while its kernels are compared on n rows with m inducing inputs.
-func (s Settings) GrowsWith(n, m int) bool {
-	like := s.Like(n, m)
-	return float64(n)*like*like <= growWork
 }
 
 // sharpen climbs to the next rung, with all kernels, where the present inducing inputs show

@@ -132,6 +132,31 @@ func (g *Growth) Late(space []kernelspace.Expr, columns []string, rows int) (lat
 	return late, larger, nil
 }
 
+const (
+	// With more inducing inputs fewer kernels of a growing space are compared at a time, but
+	// leastLive are.
+	leastLive = 8
+	// A space grows with as many inducing inputs as a product of the rows seen with them takes growWork.
+	growWork = 6e8
+)
+
+// GrowLive is how many kernels of a growing space are compared at a time on n of all rows with m inducing inputs: as many as
+// take about as long as the most that may be do with all rows and the first inducing inputs.
+func (s Settings) GrowLive(all, n, first, m int) int {
+	live := s.Growth.Live
+	if m <= first {
+		return live
+	}
+	of := float64(all) * float64(first) / (float64(n) * s.Like(all, m))
+	return min(live, max(leastLive, int(float64(live)*of)))
+}
+
+// GrowsWith reports whether a space may grow while its kernels are compared on n rows with m inducing inputs.
+func (s Settings) GrowsWith(n, m int) bool {
+	like := s.Like(n, m)
+	return float64(n)*like*like <= growWork
+}
+
 // DefaultSettings returns the settings that a config without further keys has.
 func DefaultSettings() Settings {
 	return Settings{
