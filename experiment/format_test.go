@@ -59,6 +59,7 @@ func TestFormatPageHasArrays(t *testing.T) {
 		{"optimise.optimizer=natural", "schedule.batch=16"},
 		{"optimise.optimizer=collapsed", "optimise.hyperparameters=diagonal", "schedule.evaluate_every=1", "schedule.refine=0"},
 		growing("schedule.evaluate_every=0.5", "schedule.refine=0"),
+		growing("schedule.evaluate_every=0.5", "schedule.refine=0", "sparse.inducing=auto", "sparse.compare_all=20", "kernels.grow_rows=10"),
 		{"optimise.optimizer=natural", "sparse.inducing=auto", "sparse.first_inducing=4", "sparse.most_inducing=6", "posterior.errors=integrate",
 			"schedule.evaluate_every=1", "schedule.refine=1", "predict.weights=tempered"},
 		// Its leader has inducing inputs of its own.

@@ -63,6 +63,8 @@ const (
 //	again               how often M had been raised before the evaluation that kernels come back for which were
 //	                    left out; not there: there is none
 //	rung                where M is chosen by itself: how often it has been raised, 1 if it need not be again
+//	apart               where the space grows on the first rows: up to which row it takes the others in when it has;
+//	                    those of "run" are the first until then
 //	grown               where rows were added behind: after which evaluation the last time, rows seen then,
 //	                    rows that each evaluation adds since, rows known since, of which those beyond the
 //	                    training rows of "run" are taken in by the next evaluation
@@ -205,6 +207,9 @@ func (t *Trainer) Checkpoint() map[string]Tensor {
 		float64(t.settings.Steps), float64(t.settings.Batch), float64(t.settings.Inducing),
 		float64(slices.Index(ids, t.leader)),
 	})
+	if t.apart > 0 {
+		add("apart", []float64{float64(t.apart)})
+	}
 	if g := &t.grown; g.rows > 0 {
 		add("grown", []float64{float64(g.evaluation), float64(g.seen), float64(g.step), float64(g.rows)})
 	}

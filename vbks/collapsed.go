@@ -44,7 +44,9 @@ func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
 	}
 	if r.settings.pointEstimates() {
 		o := r.order(phaseEvidence)
-		o.Volumes = r.settings.laplace()
+		if o.Volumes = r.settings.laplace(); r.growing() && r.dear() {
+			o.Least = r.best() - farNats
+		}
 		r.keepVolumes()
 		if err := r.each(ctx, o, r.tasks(r.live)); err != nil {
 			return err

@@ -122,7 +122,7 @@ func (k *kernel) drift(other *kernel, all bool) float64 {
 // the others tell what search and data still move; the gap, which may be the very reason
 // why they have come, says nothing of that.
 func (t *Trainer) usualDrift(members []int) (nats float64, known bool) {
-	if t.expansion.grammar == nil || t.rows == t.data.Rows() {
+	if t.expansion.grammar == nil || t.rows == t.wanted() {
 		return 0, false
 	}
 	var best *kernel
@@ -163,7 +163,7 @@ func (t *Trainer) overturned(leader string) float64 {
 	switch {
 	case t.widens(leader):
 		return 1 / float64(min(held, rungs)+2)
-	case t.rows == t.data.Rows() && (held > 1 || t.evaluation == 1):
+	case t.rows == t.wanted() && (held > 1 || t.evaluation == 1):
 		return 0
 	}
 	return 1 / float64(held+2)
@@ -236,7 +236,7 @@ func (t *Trainer) leave() {
 		end := rungEnd{evaluation: t.evaluation, elbo: k.worth(), middle: k.middle()}
 		if k != best {
 			end.sampled = belief.PairedSE(k.terms, best.terms, t.rows)
-			end.drift = math.Hypot(k.drift(best, t.rows == t.data.Rows()), end.sampled)
+			end.drift = math.Hypot(k.drift(best, t.rows == t.wanted()), end.sampled)
 		}
 		if t.nextRough() && k.heard.X != nil { // what else is known of it is of fewer inducing inputs
 			heard := k.heard.Value + k.volume
@@ -422,7 +422,7 @@ func (t *Trainer) errors(members []int) *belief.Errors {
 				return usual
 			}
 			if a.current(t.rows) && b.current(t.rows) {
-				return a.drift(b, t.rows == t.data.Rows())
+				return a.drift(b, t.rows == t.wanted())
 			}
 			return math.Max(t.driftThen(a), t.driftThen(b))
 		}

@@ -225,7 +225,7 @@ func (t *Trainer) evaluate(ctx context.Context) (*Evaluation, *belief.Belief, er
 // their places in the belief.
 func (t *Trainer) report(q *belief.Belief) *Evaluation {
 	e := &Evaluation{
-		Index: t.evaluation, RowsSeen: t.rows, Proportion: float64(t.rows) / float64(t.data.Rows()),
+		Index: t.evaluation, RowsSeen: t.rows, Proportion: float64(t.rows) / float64(t.wanted()),
 		Inducing: t.compared, Kernels: make([]KernelResult, len(t.kernels)), Objective: q.Objective,
 		Notices: slices.Clone(t.notices),
 	}

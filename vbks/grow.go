@@ -55,17 +55,7 @@ func (t *Trainer) moveOn(ctx context.Context) (undo func() error, err error) {
 	}
 	back := func() error { return nil }
 	if t.grown.rows <= t.data.Rows() && t.growing() && t.last != nil {
-		var blur func() error
-		if blur, err = t.sharpen(); err == nil {
-			unspread := t.spread(ctx)
-			back = func() error {
-				unspread()
-				return blur()
-			}
-			if ctx.Err() != nil { // what neighbours promise may not be known
-				err, back = joined(context.Cause(ctx), back()), func() error { return nil }
-			}
-		}
+		back, err = t.goOn(ctx)
 	} else if t.grown.rows <= t.data.Rows() {
 		back, err = t.climb(ctx)
 	} else if err = ctx.Err(); err != nil {
@@ -88,6 +78,32 @@ func (t *Trainer) moveOn(ctx context.Context) (undo func() error, err error) {
 		return func() error { return nil }, err
 	}
 	return undo, nil
+}
+
+// goOn is moveOn while the space grows. If it returns an error nothing is changed.
+func (t *Trainer) goOn(ctx context.Context) (undo func() error, err error) {
+	none := func() error { return nil }
+	blur, err := t.sharpen()
+	if err != nil {
+		return none, err
+	}
+	unspread := t.spread(ctx)
+	undo = func() error {
+		unspread()
+		return blur()
+	}
+	if ctx.Err() != nil { // what neighbours promise may not be known
+		return none, joined(context.Cause(ctx), undo())
+	}
+	if t.apart == 0 || !t.expansion.planned.Over {
+		return undo, nil
+	}
+	untake, err := t.takeRest()
+	if err != nil {
+		return none, joined(err, undo())
+	}
+	before := undo
+	return func() error { return errors.Join(untake(), before()) }, nil
 }
 
 // know makes the first n rows of all those that there are known.
@@ -123,7 +139,7 @@ func (t *Trainer) takeIn() error {
 		text += fmt.Sprintf("; %d kernels that were left out take part again", back)
 	}
 	t.notices = append(t.notices[:len(t.notices):len(t.notices)], Notice{Text: text})
-	return t.reinduce(t.rungs[0])
+	return t.reinduce(t.rungs[t.rung])
 }
 
 // expansion is how the space of kernels grows.
@@ -386,7 +402,7 @@ func (t *Trainer) spread(ctx context.Context) (undo func()) {
 	}
 	plan := t.front(t.promises(ctx))
 	x.left, x.planned = plan.Leave, plan
-	if plan.Over {
+	if plan.Over && t.apart == 0 {
 		x.over, x.ended = true, t.evaluation
 		t.extra = max(t.extra, t.evaluation+1-t.base()-t.rung) // those that are left are compared once more
 		t.notices = append(slices.Clip(t.notices), Notice{Text: t.grownUp(plan.Leaders)})

@@ -244,3 +244,96 @@ func TestSpaceGrowsOfEveryKind(t *testing.T) {
 		}
 	}
 }
+
+// partlySettings let a space of 60 rows grow on 24 of them first.
+func partlySettings() Settings {
+	s := growingSettings("collapsed")
+	s.Inducing, s.FirstInducing, s.AllRows, s.Starts, s.Growth.Leaves, s.Growth.Rows = 0, 12, 40, 1, 3, 24
+	return s
+}
+
+// Of more rows than few a space grows on some of them first, all as inducing inputs in the end, then on all; who comes late
+// then is searched on some. Priors are of all rows from the beginning. An evaluation that was abandoned or read back makes no
+// difference, nor does another number of lanes.
+func TestSpaceGrowsOnSomeRowsFirst(t *testing.T) {
+	thorough.AnyInstructions(t)
+	t.Parallel()
+	s := partlySettings()
+	data := trainingSeries(1, 60)
+	tr, cut := trainerOn(t, 1, nil, data, s, growingFrom...), trainerOn(t, 2, nil, data, s, growingFrom...)
+	atOnce := s
+	atOnce.Growth.Rows = 0
+	whole := trainerOn(t, 1, nil, data, atOnce, growingFrom...)
+	if tr.floor != whole.floor || !reflect.DeepEqual(tr.first, whole.first) {
+		t.Errorf("priors of %+v, of all rows they are %+v", tr.first, whole.first)
+	}
+	apart := 0
+	tr.crew = crewFunc(func(ctx context.Context, p *Phase) error {
+		o := p.order
+		if o.Part != nil {
+			apart++
+			if o.Rows != 60 || o.Part.N != 24 || slices.ContainsFunc(p.tasks, func(k task) bool { return k.Last != nil }) {
+				t.Errorf("evaluation %d of %d rows searches on %d of them", o.Number, o.Rows, o.Part.N)
+			}
+		}
+		return lanes{}.Each(ctx, p)
+	})
+	seen, some := 0, 0
+	for !tr.Done() {
+		e := next(t, tr)
+		switch {
+		case e.RowsSeen < seen || e.RowsSeen > 24 && e.RowsSeen < 60 || e.Proportion != float64(e.RowsSeen)/60:
+			t.Errorf("evaluation %d has seen %d rows, %v, after %d", e.Index, e.RowsSeen, e.Proportion, seen)
+		case e.RowsSeen == 24:
+			some++
+			if some > 1 && e.Inducing != 24 {
+				t.Errorf("evaluation %d: %d inducing inputs", e.Index, e.Inducing)
+			}
+		case e.RowsSeen == 60 && e.Inducing != 60:
+			t.Errorf("evaluation %d: %d inducing inputs", e.Index, e.Inducing)
+		}
+		seen = e.RowsSeen
+		abandon(t, cut)
+		cut = resumedGrowing(t, cut, s)
+		if got := next(t, cut); !reflect.DeepEqual(bare(got), bare(e)) {
+			t.Fatalf("evaluation %d: another one%s", e.Index, firstDifference([]Evaluation{bare(got)}, []Evaluation{bare(e)}))
+		}
+	}
+	if seen != 60 || some < 2 || apart == 0 || !tr.expansion.over {
+		t.Errorf("%d rows seen, %d evaluations of 24, %d searches on some: %+v", seen, some, apart, tr.expansion)
+	}
+	if a, b := cut.Checkpoint(), tr.Checkpoint(); !reflect.DeepEqual(a, b) {
+		t.Error("read back all the time it ends in another way")
+	}
+}
+
+// On some rows first it grows where there are more than few, no more than PromisedRows, and all may be inducing inputs.
+func TestWhichRowsASpaceGrowsOnFirst(t *testing.T) {
+	s := DefaultSettings()
+	s.Growth.On = true
+	for _, c := range []struct {
+		what string
+		rows int
+		edit func(*Settings)
+		on   int
+	}{
+		{"few", 1024, nil, 1024},
+		{"more", 1025, nil, 512},
+		{"the most", PromisedRows, nil, 512},
+		{"many", PromisedRows + 1, nil, PromisedRows + 1},
+		{"all at once", 1500, func(s *Settings) { s.Growth.Rows = 0 }, 1500},
+		{"by order", 1500, func(s *Settings) { s.Inducing = 100 }, 1500},
+		{"fewer", 1500, func(s *Settings) { s.MostInducing = 1000 }, 1500},
+		{"not growing", 1500, func(s *Settings) { s.Growth.On = false }, 1500},
+		{"in batches", 1500, func(s *Settings) { s.Optimizer = "adam" }, 1500},
+		{"few are many", 1500, func(s *Settings) { s.AllRows = 2000 }, 1500},
+	} {
+		s := s
+		if c.edit != nil {
+			c.edit(&s)
+		}
+		if got := s.GrowRows(c.rows); got != c.on {
+			t.Errorf("%s: %d of %d rows, want %d", c.what, got, c.rows, c.on)
+		}
+	}
+}

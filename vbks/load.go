@@ -33,11 +33,11 @@ func Resume(
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	t, err := newTrainer(dev, data.of(arrays), space, columns, s)
+	l := &loader{arrays: arrays}
+	t, err := newTrainer(dev, data.of(arrays), data.apart(arrays), space, columns, s)
 	if err != nil {
 		return nil, err
 	}
-	l := &loader{arrays: arrays}
 	l.run(t)
 	l.weights(t)
 	for i := range t.kernels {

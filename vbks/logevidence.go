@@ -247,7 +247,7 @@ func (u *unit) evidence() error {
 		}
 	}
 	if u.order.Volumes {
-		return u.volumes(bound, sub)
+		return u.volumes(bound, slices.DeleteFunc(sub, func(i int) bool { return u.outcomes[i].ELBO < u.order.Least }))
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func (t *Trainer) donors() []gift {
 // searched for again with more inducing inputs, or late kernels closely, see closely.
 func (r *round) order(p phase) *order {
 	all := r.n == r.data.Rows() && (r.Trainer.rows < r.n || r.concluding(r.number))
-	return &order{Phase: p, Number: r.number, Rows: r.n, Screen: r.screen, Compared: r.compared, Donors: r.given,
+	return &order{Phase: p, Number: r.number, Rows: r.n, Screen: r.screen, Compared: r.compared, Donors: r.given, Least: math.Inf(-1),
 		Thorough: all && !r.searchedAgain(len(r.live))}
 }
 
@@ -152,6 +152,9 @@ func (r *round) run(ctx context.Context) error {
 	}
 	o, closely := r.order(phaseSearch), r.closely(searched)
 	o.Thorough = o.Thorough && !closely
+	if rows := r.settings.Growth.Rows; rows > 0 {
+		o.Part, o.Least = r.partOf(rows), r.best()-farNats
+	}
 	if err := r.each(ctx, o, r.tasks(searched)); err != nil {
 		return err
 	}
@@ -183,27 +186,46 @@ func (r *round) closely(searched []int) bool {
 		!slices.ContainsFunc(searched, func(k int) bool { return r.kernels[k].state != nil })
 }
 
+// partOf are so many of the rows, on which late kernels are searched where bounds on all are dear; nil: on all.
+func (r *round) partOf(rows int) *rowSet {
+	if !r.growing() || !r.dear() || r.n <= rows {
+		return nil
+	}
+	return r.spreadRows(r.n, rows)
+}
+
+// dear reports whether bounds are on many rows, which are all inducing inputs.
+func (r *round) dear() bool {
+	return r.n == r.data.Rows() && r.m >= r.n && r.n > r.settings.AllRows && r.optimizer.search().always
+}
+
 // farNats behind the best kernel a late one is not searched for any closer: what misses that much lacks another part.
 const farNats = 50
 
-// lookAgain searches late kernels that may lead closely, from where fresh starts and relatives have brought them.
-func (r *round) lookAgain(ctx context.Context, late []int) error {
-	worth := func(k int) float64 {
-		if r.outcomes[k].Failure != "" {
-			return math.Inf(-1)
-		}
-		return r.outcomes[k].value()
+// found is the value of what this evaluation has found for a kernel so far, best that of the best one.
+func (r *round) found(k int) float64 {
+	if r.outcomes[k].Failure != "" {
+		return math.Inf(-1)
 	}
+	return r.outcomes[k].value()
+}
+
+func (r *round) best() float64 {
 	best := math.Inf(-1)
 	for _, k := range r.live {
-		best = max(best, worth(k))
+		best = max(best, r.found(k))
 	}
-	near := slices.DeleteFunc(slices.Clone(late), func(k int) bool { return !(worth(k) >= best-farNats) })
+	return best
+}
+
+// lookAgain searches late kernels that may lead closely, from where fresh starts and relatives have brought them.
+func (r *round) lookAgain(ctx context.Context, late []int) error {
+	least := r.best() - farNats
+	near := slices.DeleteFunc(slices.Clone(late), func(k int) bool { return !(r.found(k) >= least) })
 	o := r.order(phaseSearch)
+	o.Least = least
 	o.Thorough, o.Late = true, true
-	if r.n > max(r.settings.AllRows, PartRows) {
-		o.Part = r.spreadRows(r.n, PartRows)
-	}
+	o.Part = r.partOf(cmp.Or(r.settings.Growth.Rows, PartRows))
 	return r.each(ctx, o, r.tasks(near))
 }
 

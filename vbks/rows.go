@@ -451,6 +451,53 @@ type growth struct {
 	rows                   int // known since; 0: there has been none
 }
 
+// takeRest takes all rows in after the space has grown on the first of them, all as inducing inputs. Kernels that these say are
+// far behind leave, and what has been tried is not tried again. If it returns an error nothing is changed.
+func (t *Trainer) takeRest() (undo func() error, err error) {
+	undo = t.keep()
+	x, best := &t.expansion, math.Inf(-1)
+	for _, k := range t.kernels {
+		if k.current(t.rows) {
+			best = max(best, k.worth())
+		}
+	}
+	stay := make([]*kernel, 0, len(t.kernels))
+	for _, k := range t.kernels {
+		if k.current(t.rows) && k.worth() < best-farNats {
+			x.tried, x.left = x.tried.Leave(k.id, t.rows), append(slices.Clip(x.left), k.id)
+		} else {
+			stay = append(stay, k)
+		}
+	}
+	t.kernels = stay
+	x.tried, x.blurred = x.tried.Settle(t.rows, t.apart), false
+	t.relate()
+	t.grown = growth{evaluation: t.evaluation, seen: t.rows, rows: t.apart, step: t.apart - t.rows}
+	t.apart = 0
+	t.rungs = t.settings.Rungs(t.grown.rows, t.atFirst())
+	t.rung = len(t.rungs) - 1
+	t.extra, t.again, t.rough, t.told, t.drawer = -t.rung, 0, 0, false, nil
+	tried, told := t.expansion.standing(t.kernels).Tried, t.notices
+	if err := t.takeIn(); err != nil {
+		return nil, joined(err, undo())
+	}
+	t.notices = append(slices.Clip(told), Notice{Text: fmt.Sprintf(
+		"of %d rows the space of kernels has grown, %d tried: evaluation %d takes in the others, %d in all", t.rows, tried, t.evaluation+1,
+		t.data.Rows())})
+	return undo, nil
+}
+
+// wanted is the number of rows that are to be in use in the end.
+func (t *Trainer) wanted() int { return max(t.data.Rows(), t.apart) }
+
+// priorRows are those which priors are of, and what they are of.
+func (t *Trainer) priorRows() Training {
+	if t.all.First > 0 {
+		return t.all
+	}
+	return t.data
+}
+
 // upTo are the first n rows.
 func (d Training) upTo(n int) Training {
 	d.X, d.Y = d.X[:n*d.Dim:n*d.Dim], d.Y[:n:n]
@@ -470,10 +517,23 @@ func (d Training) known() Training {
 
 // of are the rows that a checkpoint knows, which are fewer where the data may grow.
 func (d Training) of(arrays map[string]Tensor) Training {
-	if run := arrays["run"].Data; d.First > 0 && len(run) == runFields && run[4] >= float64(d.First) && run[4] <= float64(d.Rows()) {
+	run := arrays["run"].Data
+	if apart := d.apart(arrays); apart > 0 && len(run) == runFields && run[4] >= 1 && run[4] < float64(apart) {
+		if d.Begin = int(run[4]); d.First == 0 {
+			d.First = apart
+		}
+	} else if d.First > 0 && len(run) == runFields && run[4] >= float64(d.First) && run[4] <= float64(d.Rows()) {
 		d.Begin = int(run[4])
 	}
 	return d
+}
+
+// apart is up to which row a run takes rows in by itself that stands where a checkpoint says; 0: it does not.
+func (d Training) apart(arrays map[string]Tensor) int {
+	if v := arrays["apart"].Data; len(v) == 1 && v[0] > 1 && v[0] <= float64(d.Rows()) {
+		return int(v[0])
+	}
+	return 0
 }
 
 // deciding is the number of rows that priors and the like are of.

@@ -82,7 +82,7 @@ func (u *unit) search(ctx context.Context) error {
 	plain, plainly := bound.boundValue(rows, u.order.Compared.YY, u.stop), screened.boundValue(screen, u.order.Screen.YY, u.stop)
 	explore := func() ([][]draft, error) { return u.explore(ctx, onRows, plain, onScreen, plainly) }
 	if u.order.Part != nil {
-		explore = func() ([][]draft, error) { return u.exploreApart(ctx, onRows, onScreen, plainly) }
+		explore = func() ([][]draft, error) { return u.exploreApart(ctx, onRows, plain, onScreen, plainly) }
 	}
 	drafts, err := explore()
 	if err != nil {

@@ -83,6 +83,7 @@ type Settings struct {
 type Growth struct {
 	On     bool
 	Live   int     // kernels that are compared, at most; a larger space shrinks to that
+	Rows   int     // on which it grows first, see Settings.GrowRows; 0: all
 	Leaves int     // of a kernel, at most; grow.UsualLeaves: or two more than the largest of the space
 	Ratio  float64 // of the prior of all kernels with a leaf more to that of those with one less
 	Stated float64 // share of the prior that the kernels which the space begins with have together, but for leaves
@@ -157,6 +158,19 @@ func (s Settings) GrowsWith(n, m int) bool {
 	return float64(n)*like*like <= growWork
 }
 
+// GrowRows returns on how many of n rows a space grows before it does on all of them: on few that can all be inducing inputs, which
+// shows what is narrow, where that would take long of all.
+func (s Settings) GrowRows(n int) int {
+	g := &s.Growth
+	if !g.On || g.Rows == 0 || !s.autoInducing() || n <= max(s.AllRows, g.Rows) || n > PromisedRows || s.most(n) < n {
+		return n
+	}
+	if e, err := s.Effort(n); err != nil || !e.Exact() {
+		return n
+	}
+	return g.Rows
+}
+
 // DefaultSettings returns the settings that a config without further keys has.
 func DefaultSettings() Settings {
 	return Settings{
@@ -190,7 +204,7 @@ func DefaultSettings() Settings {
 		Weights:         "auto",
 		Likelihood:      gaussianLikelihood,
 		Priors:          "auto",
-		Growth:          Growth{Live: 32, Leaves: grow.UsualLeaves, Ratio: 0.5, Stated: 0.5},
+		Growth:          Growth{Live: 32, Rows: 512, Leaves: grow.UsualLeaves, Ratio: 0.5, Stated: 0.5},
 		PredictTheta:    autoTheta,
 		Calibrate:       CalibrateNames()[0],
 		Local:           local.Auto,

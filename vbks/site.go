@@ -51,7 +51,7 @@ func NewSite(dev device.Device, encoded []byte, shelf Shelf, step func(context.C
 		}
 		space[i] = Candidate{Expr: e, Weight: f.Weights[i], Known: f.Known[i]}
 	}
-	t, err := newTrainer(dev, f.Training, space, f.Columns, f.Settings)
+	t, err := newTrainer(dev, f.Training, 0, space, f.Columns, f.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (t *Trainer) standAs(h *header) (err error) {
 		if err := t.know(h.Rows); err != nil {
 			return err
 		}
-		t.inducing = nil
+		t.inducing, t.drawer = nil, nil
 	}
 	if h.Counts != nil && (len(h.Counts) != h.Rows || !positive(h.Counts)) || h.Noise.Check(t.dim) != nil {
 		return fmt.Errorf("%w: weights that are not of its rows", wire.ErrDamaged)

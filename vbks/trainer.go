@@ -32,6 +32,7 @@ type Trainer struct {
 	optimizer optimizer          // that of the settings
 	data      Training           // the rows that are known
 	all       Training           // and those that Grow may announce
+	apart     int                // rows that are taken in as soon as the space has grown on the first of them; 0: none are left
 	inducing  []float64          // Z, row-major
 	weighing  weighing           // of these
 	scales    kernelspace.Scales // of the rows that are known
@@ -133,7 +134,12 @@ type spread struct {
 // device and compiles the kernels. columns names the inputs; lanes are taken
 // from the device.
 func New(ctx context.Context, dev device.Device, data Training, space []Candidate, columns []string, s Settings) (*Trainer, error) {
-	t, err := newTrainer(dev, data, space, columns, s)
+	apart := 0
+	if rows := data.Rows(); data.First == 0 && data.Begin == 0 && s.GrowRows(rows) < rows {
+		apart = rows
+		data.First, data.Begin = rows, s.GrowRows(rows)
+	}
+	t, err := newTrainer(dev, data, apart, space, columns, s)
 	if err != nil {
 		return nil, err
 	}
@@ -150,8 +156,8 @@ func New(ctx context.Context, dev device.Device, data Training, space []Candidat
 }
 
 // newTrainer makes all of a trainer that does not depend on the inducing
-// inputs.
-func newTrainer(dev device.Device, data Training, space []Candidate, columns []string, s Settings) (*Trainer, error) {
+// inputs. Rows that it takes in by itself are those up to apart.
+func newTrainer(dev device.Device, data Training, apart int, space []Candidate, columns []string, s Settings) (*Trainer, error) {
 	all := data
 	data = data.known()
 	n := data.Rows()
@@ -161,10 +167,12 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 	if len(space) == 0 {
 		return nil, errors.New("the kernel space is empty")
 	}
-	t := &Trainer{settings: s, data: data, all: all, perform: doHere}
+	t := &Trainer{settings: s, data: data, all: all, apart: apart, perform: doHere}
 	t.scales = data.scales(n)
-	if t.first = t.scales; data.deciding() < n {
-		t.first = data.scales(data.deciding())
+	if of := t.priorRows(); of.deciding() == n {
+		t.first = t.scales
+	} else {
+		t.first = of.scales(of.deciding())
 	}
 	t.common = common{dev: dev, dim: data.Dim, jitter: s.Jitter, wall: params.Wall, span: t.scales.Span}
 	t.floor = s.NoiseFloor * t.first.YVar
@@ -172,7 +180,7 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 		return nil, err
 	}
 	var err error
-	t.settings.Optimizer = s.resolved(n)
+	t.settings.Optimizer = s.resolved(max(n, apart))
 	if t.optimizer, err = optimizerOf(t.settings.Optimizer); err != nil {
 		return nil, err
 	}
@@ -353,7 +361,7 @@ func (t *Trainer) compile(space []Candidate) ([]*kernel, error) {
 	for i, e := range exprs {
 		p, err := space[i].Program(kernelspace.Options{
 			Columns: t.columns, Dim: t.dim, ARD: t.settings.ARD, SharedPeriod: t.settings.SharedPeriod, Line: t.settings.Line,
-			Levels: t.data.Levels,
+			Levels: t.priorRows().Levels,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("kernel %s: %w", e.ID(), err)

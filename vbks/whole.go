@@ -387,7 +387,7 @@ const PartRows = 768
 
 // exploreApart explores from the present solutions on the part of the rows that the order says, by their evidence, and
 // takes what is better there to all rows.
-func (u *unit) exploreApart(ctx context.Context, onRows, onScreen, plainly objective) ([][]draft, error) {
+func (u *unit) exploreApart(ctx context.Context, onRows, plain, onScreen, plainly objective) ([][]draft, error) {
 	s := u.order.Part
 	rows, err := takeOut(u.site, s.Rows)
 	if err != nil {
@@ -434,6 +434,9 @@ func (u *unit) exploreApart(ctx context.Context, onRows, onScreen, plainly objec
 		labels[i] = f.Best.Source
 		f.Best, f.Modes = before[i], u.tasks[i].Known.Modes
 	}
+	if sub, runs, err = u.near(sub, runs, labels, plain); err != nil {
+		return nil, err
+	}
 	if err := u.staged(ctx, sub, runs, onRows); err != nil {
 		return nil, err
 	}
@@ -442,6 +445,23 @@ func (u *unit) exploreApart(ctx context.Context, onRows, onScreen, plainly objec
 		u.outcomes[i].offer(runs[j], labels[i])
 	}
 	return drafts, nil
+}
+
+// near are those of some ascents which begin on all rows with as much as the order says. What is known of the others is where they
+// begin.
+func (u *unit) near(sub []int, runs []*ascent, labels []string, plain objective) (near []int, their []*ascent, err error) {
+	if err := value(sub, runs, plain); err != nil {
+		return nil, nil, err
+	}
+	for j, i := range sub {
+		if a := runs[j]; a.x != nil && a.value < u.order.Least {
+			u.outcomes[i].see(a)
+			u.outcomes[i].offer(a, labels[i])
+		} else {
+			near, their = append(near, i), append(their, &ascent{start: a.start})
+		}
+	}
+	return near, their, nil
 }
 
 // takeOut makes data of some rows.

@@ -50,7 +50,7 @@ func (c *Config) BringUp(now *Config) {
 		c.Settings.Evidence = autoText
 	}
 	if !c.Settings.Growth.On && !now.Settings.Growth.On { // then it decides nothing
-		c.Settings.Growth.Stated = now.Settings.Growth.Stated
+		c.Settings.Growth.Stated, c.Settings.Growth.Rows = now.Settings.Growth.Stated, now.Settings.Growth.Rows
 	}
 	for _, file := range []struct {
 		was *string

@@ -115,6 +115,7 @@ shared_period = true
 grow_live = 12
 grow_leaves = 4
 grow_ratio = 0.25
+grow_rows = 300
 grow_stated = 0.25
 grow_change = true
 [sparse]

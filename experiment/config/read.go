@@ -73,7 +73,7 @@ func kept(c Config) Config {
 	c.Data.Transform, c.Settings.PredictTheta = "", ""
 	c.Data.Cycle, c.Data.Calendar = 0, nil
 	c.Settings.Bound, c.Settings.Evidence, c.Settings.AllRows = "elbo", "mode", 0
-	c.Settings.Growth.Stated = 0
+	c.Settings.Growth.Stated, c.Settings.Growth.Rows = 0, 0
 	c.Settings.Own, c.Settings.Local, c.Settings.Windows = "off", "none", false
 	return c
 }

@@ -190,6 +190,7 @@ func (h *History) rescale(by float64) {
 		return
 	}
 	h.ruler.step *= by
+	h.ruler.held *= by
 	lines := []*timeline{&h.timeline}
 	for _, m := range h.methods {
 		lines = append(lines, &m.timeline)

@@ -74,3 +74,30 @@ func TestMoreRowsOnTheAxis(t *testing.T) {
 		t.Errorf("%q", marks)
 	}
 }
+
+// Evaluations that take in no more rows for a while, while there are some left, stand one behind the other before the
+// place of all rows, whatever that is called.
+func TestRowsThatWaitOnTheAxis(t *testing.T) {
+	h := &History{}
+	for _, e := range []struct {
+		index int
+		share float64
+	}{{1, 0.1}, {2, 0.2}, {3, 0.2}, {4, 0.2}, {5, 1}, {6, 1}} {
+		h.Apply(&record.Event{Type: record.EventEvaluation, Evaluation: recordtest.Evaluation(e.index, 10, e.share, []float64{1})})
+	}
+	var got []string
+	before := 0.0
+	for _, m := range h.Moments() {
+		got = append(got, fmt.Sprintf("%d %s", m.Index, h.Label(AxisData, m.Data)))
+		if m.Data <= before {
+			t.Errorf("evaluation %d stands at %v, after one at %v", m.Index, m.Data, before)
+		}
+		before = m.Data
+	}
+	if want := []string{"1 10 %", "2 20 %", "3 20 %", "4 20 %", "5 100 %", "6 +1"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got := h.Label(AxisData, 0.6); got != "20 %" {
+		t.Errorf("between the last of them and all rows it is %q", got)
+	}
+}

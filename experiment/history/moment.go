@@ -43,18 +43,28 @@ func (m *Moment) On(a Axis) float64 {
 
 // ruler places evaluations on the data axis: those that all data are used in
 // already follow at the distance of the others, and so do those that take in rows that
-// came after that.
+// came after that. Those that take in no more rows for a while, before there are all, stand on the way there, closer and closer.
 type ruler struct {
 	step float64 // what an evaluation adds
 	full int     // first evaluation at proportion 1
+
+	held        float64 // proportion that the evaluations from since on were made at, up to last
+	since, last int
 }
+
+// heldSteps is after how many evaluations with as many rows half of the way to all of them is taken up.
+const heldSteps = 10
 
 func (r *ruler) data(e *record.Evaluation) float64 {
 	if r.step == 0 {
 		r.step = e.Proportion / float64(max(1, e.Index))
 	}
 	if e.Proportion < 1 && r.full == 0 {
-		return e.Proportion
+		if r.last = e.Index; e.Proportion != r.held {
+			r.held, r.since = e.Proportion, e.Index
+		}
+		more := float64(r.last - r.since)
+		return r.held + (1-r.held)*more/(more+heldSteps)
 	}
 	if r.full == 0 {
 		r.full = e.Index
@@ -74,6 +84,9 @@ func (r *ruler) label(a Axis, x float64) string {
 		if j := math.Round((x - 1) / r.step); j > 0 {
 			return fmt.Sprintf("+%.0f", j)
 		}
+	}
+	if r.last > r.since && x > r.held && x < 1 {
+		x = r.held
 	}
 	return fmt.Sprintf("%.3g %%", 100*min(x, 1))
 }

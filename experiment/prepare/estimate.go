@@ -112,6 +112,9 @@ func (e *Estimator) run(ctx context.Context, c config.Config, rows, dim int) (Es
 	if c.Settings.Room, err = room(&c, space, rows, dim, dev.Info().Lanes); err != nil {
 		return Estimate{}, err
 	}
+	if on := c.Settings.GrowRows(rows); on < rows {
+		return e.partly(ctx, dev, c, space, rows, on, dim)
+	}
 	w, err := newWorkload(&c, space, rows, dim)
 	if err != nil {
 		return Estimate{}, err

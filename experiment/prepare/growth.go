@@ -1,9 +1,12 @@
 package prepare
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
+	"example.com/kestrel/device"
+	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks"
 	"example.com/kestrel/vbks/cost"
@@ -18,6 +21,40 @@ const (
 	lateSeconds  = 0.3  // of looking for periods, of what neighbours promise and of draws, for such a kernel, whatever the rows
 	growthSpread = 3.0
 )
+
+// perRest is how many gradients on all rows follow after a space has grown on some of them: of those that are left, with the
+// curvatures of their modes, and of few that come then.
+const perRest = 600.0
+
+// partly is what a run takes whose space grows on some of the rows first.
+func (e *Estimator) partly(
+	ctx context.Context, dev device.Device, c config.Config, space []vbks.Candidate, rows, on, dim int,
+) (Estimate, error) {
+	out, err := e.run(ctx, c, on, dim)
+	if err != nil {
+		return Estimate{}, err
+	}
+	w, err := newWorkload(&c, space, rows, dim)
+	if err != nil {
+		return Estimate{}, err
+	}
+	whole, err := cost.Measure(ctx, dev, w.programs, dim, int(c.Settings.Like(rows, rows)), probeTime)
+	if err != nil {
+		return Estimate{}, err
+	}
+	rest := overhead * perRest * whole.Gradient(rows)
+	if first, err := newWorkload(&c, space, on, dim); err != nil {
+		return Estimate{}, err
+	} else if c.Evaluations > 0 && c.Evaluations < plannedEvaluations(&c.Settings)+first.further() { // it does not come to all of them
+		rest = 0
+	}
+	out.Seconds, out.Low, out.High = out.Seconds+rest, out.Low+rest/growthSpread, out.High+rest*growthSpread
+	if budget := c.Settings.TimeBudget.Seconds(); budget > 0 {
+		out.Seconds, out.Low, out.High = min(out.Seconds, budget), min(out.Low, budget), min(out.High, budget)
+	}
+	out.Bytes = w.bytes(dev.Info().Lanes)
+	return out, nil
+}
 
 // grow estimates how many kernels come late in a growing space, and returns it with larger kernels in it.
 func (w *workload) grow(space []vbks.Candidate) []vbks.Candidate {

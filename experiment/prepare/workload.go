@@ -184,6 +184,11 @@ func related(a, b kernelspace.Expr) bool {
 	return max(more, less) == 1 || more+less == 0 && a.ID() != b.ID()
 }
 
+// plannedEvaluations are made on the first rung.
+func plannedEvaluations(s *vbks.Settings) int {
+	return int(math.Ceil(1/s.EvaluateEvery-1e-9)) + s.Refine
+}
+
 // mostCounted bounds how many evaluations are added up one by one.
 const mostCounted = 100_000
 
@@ -193,7 +198,7 @@ const mostCounted = 100_000
 func (w *workload) seconds(search, full, wide cost.Bound) float64 {
 	c, s := w.config, &w.config.Settings
 	n := w.rows
-	planned, rungs := int(math.Ceil(1/s.EvaluateEvery-1e-9))+s.Refine, w.rungs
+	planned, rungs := plannedEvaluations(s), w.rungs
 	further := w.further()
 	if c.Evaluations > 0 {
 		further = min(further, max(0, c.Evaluations-planned))

@@ -16,7 +16,9 @@ type foresight struct {
 	oneInput bool
 	settings vbks.Settings
 	weights  string // of predictions
-	rows     int
+	rows     int    // that evaluations go through, see stand
+	all      int
+	apart    int // of all, on which the space grows first; all: it does not
 	kernels  int // at first
 	rungs    []int
 
@@ -36,7 +38,7 @@ func foresee(s *Start) foresight {
 	if err != nil {
 		return foresight{}
 	}
-	f := foresight{known: true, onCard: s.DeviceKind == "cuda", settings: c.Settings, weights: c.Settings.Weights, rows: s.Data.Train,
+	f := foresight{known: true, onCard: s.DeviceKind == "cuda", settings: c.Settings, weights: c.Settings.Weights, rows: s.Data.Train, all: s.Data.Train, apart: c.Settings.GrowRows(s.Data.Train),
 		kernels: len(s.Kernels), oneInput: len(s.Inputs()) == 1}
 	for i := range s.Kernels {
 		f.began = append(f.began, s.Kernels[i].ID)
@@ -46,6 +48,17 @@ func foresee(s *Start) foresight {
 	}
 	f.rungs = f.settings.Rungs(f.rows, f.kernels)
 	return f
+}
+
+// stand takes in whether an evaluation is one of those in which the space grows on some of the rows first.
+func (f *foresight) stand(e *Evaluation) {
+	rows := f.all
+	if e.RowsSeen <= f.apart {
+		rows = f.apart
+	}
+	if rows != f.rows {
+		f.rows, f.rungs, f.late = rows, f.settings.Rungs(rows, f.kernels), 0
+	}
 }
 
 // rung is the place of a number of inducing inputs among the rungs, the last one for one
@@ -64,6 +77,7 @@ func (f *foresight) made(e *Evaluation) float64 {
 		return 1
 	}
 	f.grows(e)
+	f.stand(e)
 	at := f.rung(e.Inducing)
 	work := f.settings.Foreseen(vbks.Prospect{Rows: f.rows, Seen: e.RowsSeen, First: f.kernels, Kernels: e.live(), Close: e.near(),
 		Rung: at, Rungs: len(f.rungs), Inducing: e.Inducing, Last: e.Planned-e.Index <= len(f.rungs)-1-at,
@@ -138,6 +152,9 @@ func (f *foresight) comers() int {
 // planned is an evaluation that may come, or several alike, and how likely that is.
 type planned struct{ work, times, chance float64 }
 
+// wholeEvaluations are made on all rows as a rule after a space has grown on some of them.
+const wholeEvaluations = 4
+
 // mostForeseen is how many of more evaluations are weighed.
 const mostForeseen = 100
 
@@ -150,6 +167,7 @@ func (f *foresight) ahead(e *Evaluation, fall float64) (all []planned, scores fl
 		}
 		return all, 0
 	}
+	f.stand(e)
 	at := f.rung(e.Inducing)
 	climbs := max(0, min(left, len(f.rungs)-1-at)) // these come last
 	f.grows(e)
@@ -174,6 +192,13 @@ func (f *foresight) ahead(e *Evaluation, fall float64) (all []planned, scores fl
 		seen := float64(e.RowsSeen) + float64(made+stride)*f.settings.EvaluateEvery*float64(f.rows)
 		next.Seen, next.Last = int(min(float64(f.rows), seen)+0.5), made+stride == left-climbs
 		all = append(all, planned{one(), float64(stride), 1})
+	}
+	if f.rows < f.all { // then on all of them
+		next.Rows, next.Seen, next.Inducing, next.Last = f.all, f.all, f.all, false
+		next.Rung = len(f.settings.Rungs(f.all, f.kernels)) - 1
+		next.Rungs = next.Rung + 1
+		return append(all, planned{f.settings.Foreseen(next), wholeEvaluations, 1}),
+			f.settings.ForeseenScores(f.all, f.all, averaged, f.all) + f.fromOrigins(next.Kernels, f.all)
 	}
 	scores = f.settings.ForeseenScores(f.rows, f.rows, averaged, next.Inducing)
 	for chance := 1.0; climbs > 0; climbs-- {

@@ -90,6 +90,17 @@ func (t Tried) Again(rows int) Tried {
 	return out
 }
 
+// Settle returns them as what need not be tried again on more rows, up to all of them, if it has been on so many.
+func (t Tried) Settle(rows, all int) Tried {
+	out := maps.Clone(t)
+	for id, on := range out {
+		if on >= rows {
+			out[id] = max(on, all)
+		}
+	}
+	return out
+}
+
 // Next plans the next evaluation, after one that has seen so many of all rows; live is the
 // most kernels that may be compared. The space comes in its order.
 //
