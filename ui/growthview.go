@@ -449,6 +449,9 @@ func (v *growthView) frontLines(w int) []string {
 	if v.b.settled() {
 		state = "stands still"
 	}
+	if f.Rows > 0 && v.b.hist.Start != nil && v.b.hist.Start.Data != nil {
+		state += fmt.Sprintf(" on %d of %d rows first", f.Rows, v.b.hist.Start.Data.Train)
+	}
 	return append(draw.Wrap(fmt.Sprintf("%s; %s; %d wait for room", state, tried, f.Waiting), w),
 		draw.Wrap("neighbours are tried of "+first+": "+strings.Join(names, ", "), w)...)
 }

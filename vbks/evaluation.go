@@ -120,6 +120,7 @@ type Front struct {
 	Of      float64 `json:"of"`      // kernels of the grammar
 	Over    bool    `json:"over"`    // no kernel is left to try
 
+	Rows   int `json:"rows,omitempty"`   // on which it grows until none is left, before it does on all; 0: on all
 	Leaves int `json:"leaves,omitempty"` // of a kernel of the grammar, at most
 	Beyond int `json:"beyond,omitempty"` // neighbours that are not tried, since others of the same kernel promise more
 }

@@ -228,10 +228,13 @@ func (t *Trainer) sharper(number int) bool {
 }
 
 // sharpen climbs to the next rung, with all kernels, where the present inducing inputs show
-// too little of the leader to say where the space should grow, and to the last one as soon as growsWhole says so. It
+// too little of the leader to say where the space should grow, see holdBack, too, and to the last one as soon as growsWhole says so. It
 // returns how to undo it.
 func (t *Trainer) sharpen() (undo func() error, err error) {
 	undo = func() error { return nil }
+	if t.expansion.blurred && t.holds(t.rows) {
+		return t.holdBack()
+	}
 	whole := t.growsWhole() && t.schedule(t.evaluation+1) == t.data.Rows()
 	if !whole && !t.expansion.blurred || !t.settings.autoInducing() || t.rung+1 >= len(t.rungs) { // the latter by order since
 		return undo, nil
@@ -259,10 +262,13 @@ func (r *round) blur(ctx context.Context) error {
 	if best < 0 || !r.sharper(r.number+1) {
 		return nil
 	}
-	next := r.rungs[r.rung+1]
+	on := fmt.Sprintf("the space goes on growing with %d", r.rungs[r.rung+1])
+	if r.holds(r.n) {
+		on = fmt.Sprintf("the space goes on growing on %d of %d rows first, all of them inducing inputs", r.heldRows(r.n), r.data.Rows())
+	}
 	if b := r.outcomes[best].Evidence; b != nil && b.Slack() > front.Hopeless {
-		r.blurred = fmt.Sprintf("%d inducing inputs leave %.3g nats of %s open: the space goes on growing with %d",
-			r.m, b.Slack(), r.kernels[best].id, next)
+		r.blurred = fmt.Sprintf("%d inducing inputs leave %.3g nats of %s open: %s",
+			r.m, b.Slack(), r.kernels[best].id, on)
 		return nil
 	}
 	if r.dim > 1 {
@@ -270,8 +276,7 @@ func (r *round) blur(ctx context.Context) error {
 	}
 	_, p, x, left, err := r.remainder(ctx, r.neighbours(heardRows, heardRuns))
 	if err == nil && p.Noise >= leastRough && periods.Alike(x, left) > alikeSDs {
-		r.blurred = fmt.Sprintf("what %d inducing inputs take for noise is alike in neighbouring rows: the space goes on growing with %d",
-			r.m, next)
+		r.blurred = fmt.Sprintf("what %d inducing inputs take for noise is alike in neighbouring rows: %s", r.m, on)
 	}
 	return err
 }

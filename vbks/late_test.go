@@ -245,52 +245,53 @@ func TestSpaceGrowsOfEveryKind(t *testing.T) {
 	}
 }
 
-// partlySettings let a space of 60 rows grow on 24 of them first.
-func partlySettings() Settings {
-	s := growingSettings("collapsed")
-	s.Inducing, s.FirstInducing, s.AllRows, s.Starts, s.Growth.Leaves, s.Growth.Rows = 0, 12, 40, 1, 3, 24
-	return s
-}
-
-// Of more rows than few a space grows on some of them first, all as inducing inputs in the end, then on all; who comes late
-// then is searched on some. Priors are of all rows from the beginning. An evaluation that was abandoned or read back makes no
-// difference, nor does another number of lanes.
+// Of more rows than few, where few inducing inputs show too little, a space grows on some of them first, all as inducing inputs
+// in the end, then on all; who comes late then is searched on some. Priors are of all rows. An evaluation that was abandoned or
+// read back makes no difference, nor does another number of lanes. Where few inducing inputs show all it is as without.
 func TestSpaceGrowsOnSomeRowsFirst(t *testing.T) {
 	thorough.AnyInstructions(t)
+	thorough.Unraced(t)
 	t.Parallel()
-	s := partlySettings()
-	data := trainingSeries(1, 60)
+	s := growingSettings("collapsed")
+	s.Inducing, s.FirstInducing, s.AllRows, s.Starts, s.Growth.Rows, s.EvaluateEvery = 0, 4, 50, 1, 30, 0.2
+	data := fastSeries()
+	for i, x := range data.X { // enough of it to show in some of the rows
+		data.Y[i] += 4 * math.Sin(9*x)
+	}
 	tr, cut := trainerOn(t, 1, nil, data, s, growingFrom...), trainerOn(t, 2, nil, data, s, growingFrom...)
 	atOnce := s
 	atOnce.Growth.Rows = 0
 	whole := trainerOn(t, 1, nil, data, atOnce, growingFrom...)
-	if tr.floor != whole.floor || !reflect.DeepEqual(tr.first, whole.first) {
-		t.Errorf("priors of %+v, of all rows they are %+v", tr.first, whole.first)
+	prior, floor := tr.kernels[0].prior, tr.floor
+	if floor != whole.floor || !reflect.DeepEqual(prior, whole.kernels[0].prior) {
+		t.Errorf("priors of %+v, of all rows they are %+v", prior, whole.kernels[0].prior)
 	}
 	apart := 0
 	tr.crew = crewFunc(func(ctx context.Context, p *Phase) error {
 		o := p.order
 		if o.Part != nil {
 			apart++
-			if o.Rows != 60 || o.Part.N != 24 || slices.ContainsFunc(p.tasks, func(k task) bool { return k.Last != nil }) {
+			if o.Rows != 70 || o.Part.N != 30 || slices.ContainsFunc(p.tasks, func(k task) bool { return k.Last != nil }) {
 				t.Errorf("evaluation %d of %d rows searches on %d of them", o.Number, o.Rows, o.Part.N)
 			}
 		}
 		return lanes{}.Each(ctx, p)
 	})
-	seen, some := 0, 0
+	seen, some, said := 0, 0, ""
 	for !tr.Done() {
 		e := next(t, tr)
 		switch {
-		case e.RowsSeen < seen || e.RowsSeen > 24 && e.RowsSeen < 60 || e.Proportion != float64(e.RowsSeen)/60:
+		case e.RowsSeen < seen || e.Proportion != float64(e.RowsSeen)/70:
 			t.Errorf("evaluation %d has seen %d rows, %v, after %d", e.Index, e.RowsSeen, e.Proportion, seen)
-		case e.RowsSeen == 24:
-			some++
-			if some > 1 && e.Inducing != 24 {
-				t.Errorf("evaluation %d: %d inducing inputs", e.Index, e.Inducing)
+		case e.Front != nil && e.Front.Rows > 0:
+			if some++; e.Front.Rows != 42 || e.RowsSeen != 42 || e.Inducing != 42 { // which it had seen
+				t.Errorf("evaluation %d of %d rows: %d inducing inputs, %+v", e.Index, e.RowsSeen, e.Inducing, e.Front)
 			}
-		case e.RowsSeen == 60 && e.Inducing != 60:
-			t.Errorf("evaluation %d: %d inducing inputs", e.Index, e.Inducing)
+		case some > 0 && (e.RowsSeen != 70 || e.Inducing != 70):
+			t.Errorf("evaluation %d of %d rows: %d inducing inputs", e.Index, e.RowsSeen, e.Inducing)
+		}
+		for _, n := range e.Notices {
+			said += n.Text + "\n"
 		}
 		seen = e.RowsSeen
 		abandon(t, cut)
@@ -299,11 +300,26 @@ func TestSpaceGrowsOnSomeRowsFirst(t *testing.T) {
 			t.Fatalf("evaluation %d: another one%s", e.Index, firstDifference([]Evaluation{bare(got)}, []Evaluation{bare(e)}))
 		}
 	}
-	if seen != 60 || some < 2 || apart == 0 || !tr.expansion.over {
-		t.Errorf("%d rows seen, %d evaluations of 24, %d searches on some: %+v", seen, some, apart, tr.expansion)
+	if seen != 70 || some < 2 || apart == 0 || !tr.expansion.over {
+		t.Errorf("%d rows seen, %d evaluations of some, %d searches on some: %+v", seen, some, apart, tr.expansion)
+	}
+	if !strings.Contains(said, "growing on 42 of 70 rows first") || !strings.Contains(said, "of 42 rows the space of kernels has grown") {
+		t.Errorf("it said\n%s", said)
+	}
+	if tr.floor != floor || !reflect.DeepEqual(tr.kernels[0].model.prior.prec, prior.prec) && tr.kernels[0].id == whole.kernels[0].id {
+		t.Error("other priors in the end")
 	}
 	if a, b := cut.Checkpoint(), tr.Checkpoint(); !reflect.DeepEqual(a, b) {
 		t.Error("read back all the time it ends in another way")
+	}
+	slow := trainingSeries(1, 70)
+	for i, x := range slow.X {
+		slow.Y[i] -= math.Sin(2 * x)
+	}
+	s.Growth.Leaves, atOnce.Growth.Leaves = 2, 2
+	got, want := train(t, trainerOn(t, 1, nil, slow, s, growingFrom...)), train(t, trainerOn(t, 1, nil, slow, atOnce, growingFrom...))
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("what few inducing inputs show takes another course%s", firstDifference(got, want))
 	}
 }
 

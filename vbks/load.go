@@ -34,7 +34,7 @@ func Resume(
 		return nil, err
 	}
 	l := &loader{arrays: arrays}
-	t, err := newTrainer(dev, data.of(arrays), data.apart(arrays), space, columns, s)
+	t, err := newTrainer(dev, data.of(arrays), space, columns, s)
 	if err != nil {
 		return nil, err
 	}
@@ -205,6 +205,9 @@ func (l *loader) run(t *Trainer) {
 		}
 	}
 	n := t.data.Rows()
+	if t.apart = t.all.apart(l.arrays); t.apart <= n {
+		t.apart = 0
+	}
 	v := l.numbers("run", runFields)
 	if l.err == nil && v[4] != float64(n) {
 		l.fail("array run: of %v training rows, the data have %d", v[4], n)

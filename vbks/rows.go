@@ -451,6 +451,39 @@ type growth struct {
 	rows                   int // known since; 0: there has been none
 }
 
+// holds reports whether inducing inputs that show too little of so many rows are no reason for more of them, but for fewer rows.
+func (t *Trainer) holds(seen int) bool {
+	n := t.data.Rows()
+	return t.settings.autoInducing() && t.apart == 0 && t.grown.rows == 0 && seen <= t.settings.AllRows && t.settings.GrowRows(n) < n
+}
+
+// heldRows is on how many then.
+func (t *Trainer) heldRows(seen int) int { return max(seen, t.settings.GrowRows(t.data.Rows())) }
+
+// holdBack lets the space go on growing on so few rows that all can be inducing inputs, until no neighbour is left to try: on
+// those that have been seen, if these are not fewer than settings say. If it returns an error nothing is changed.
+func (t *Trainer) holdBack() (undo func() error, err error) {
+	undo = t.keep()
+	all, m := t.data.Rows(), t.m
+	rows := t.heldRows(t.rows)
+	t.apart = all
+	t.grown = growth{evaluation: t.evaluation, seen: t.rows, rows: rows, step: int(math.Ceil(t.settings.EvaluateEvery*float64(all) - 1e-9))}
+	if err := t.know(rows); err != nil {
+		return nil, joined(err, undo())
+	}
+	t.rungs = t.settings.Rungs(rows, t.atFirst())
+	t.rung = max(0, slices.IndexFunc(t.rungs, func(next int) bool { return next > m }))
+	if t.growsWhole() && t.schedule(t.evaluation+1) == rows {
+		t.rung = len(t.rungs) - 1
+	}
+	t.extra, t.again, t.rough, t.told, t.drawer = -t.rung, 0, 0, false, nil
+	t.expansion.blurred = false
+	if err := t.reinduce(t.rungs[t.rung]); err != nil {
+		return nil, joined(err, undo())
+	}
+	return undo, nil
+}
+
 // takeRest takes all rows in after the space has grown on the first of them, all as inducing inputs. Kernels that these say are
 // far behind leave, and what has been tried is not tried again. If it returns an error nothing is changed.
 func (t *Trainer) takeRest() (undo func() error, err error) {

@@ -158,8 +158,8 @@ func (s Settings) GrowsWith(n, m int) bool {
 	return float64(n)*like*like <= growWork
 }
 
-// GrowRows returns on how many of n rows a space grows before it does on all of them: on few that can all be inducing inputs, which
-// shows what is narrow, where that would take long of all.
+// GrowRows returns on how many of n rows a space may grow before it does on all of them, where inducing inputs show too little: on
+// few that can all be inducing inputs, where that would take long of all. n: it does not.
 func (s Settings) GrowRows(n int) int {
 	g := &s.Growth
 	if !g.On || g.Rows == 0 || !s.autoInducing() || n <= max(s.AllRows, g.Rows) || n > PromisedRows || s.most(n) < n {

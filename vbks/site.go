@@ -51,7 +51,7 @@ func NewSite(dev device.Device, encoded []byte, shelf Shelf, step func(context.C
 		}
 		space[i] = Candidate{Expr: e, Weight: f.Weights[i], Known: f.Known[i]}
 	}
-	t, err := newTrainer(dev, f.Training, 0, space, f.Columns, f.Settings)
+	t, err := newTrainer(dev, f.Training, space, f.Columns, f.Settings)
 	if err != nil {
 		return nil, err
 	}

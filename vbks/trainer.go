@@ -32,7 +32,7 @@ type Trainer struct {
 	optimizer optimizer          // that of the settings
 	data      Training           // the rows that are known
 	all       Training           // and those that Grow may announce
-	apart     int                // rows that are taken in as soon as the space has grown on the first of them; 0: none are left
+	apart     int                // rows that are taken in as soon as the space has grown on the first of them; 0: it does not
 	inducing  []float64          // Z, row-major
 	weighing  weighing           // of these
 	scales    kernelspace.Scales // of the rows that are known
@@ -134,12 +134,7 @@ type spread struct {
 // device and compiles the kernels. columns names the inputs; lanes are taken
 // from the device.
 func New(ctx context.Context, dev device.Device, data Training, space []Candidate, columns []string, s Settings) (*Trainer, error) {
-	apart := 0
-	if rows := data.Rows(); data.First == 0 && data.Begin == 0 && s.GrowRows(rows) < rows {
-		apart = rows
-		data.First, data.Begin = rows, s.GrowRows(rows)
-	}
-	t, err := newTrainer(dev, data, apart, space, columns, s)
+	t, err := newTrainer(dev, data, space, columns, s)
 	if err != nil {
 		return nil, err
 	}
@@ -156,8 +151,11 @@ func New(ctx context.Context, dev device.Device, data Training, space []Candidat
 }
 
 // newTrainer makes all of a trainer that does not depend on the inducing
-// inputs. Rows that it takes in by itself are those up to apart.
-func newTrainer(dev device.Device, data Training, apart int, space []Candidate, columns []string, s Settings) (*Trainer, error) {
+// inputs.
+func newTrainer(dev device.Device, data Training, space []Candidate, columns []string, s Settings) (*Trainer, error) {
+	if rows := data.Rows(); data.First == 0 && data.Begin == 0 && s.GrowRows(rows) < rows { // it may know fewer for a while
+		data.First = rows
+	}
 	all := data
 	data = data.known()
 	n := data.Rows()
@@ -167,7 +165,7 @@ func newTrainer(dev device.Device, data Training, apart int, space []Candidate, 
 	if len(space) == 0 {
 		return nil, errors.New("the kernel space is empty")
 	}
-	t := &Trainer{settings: s, data: data, all: all, apart: apart, perform: doHere}
+	t := &Trainer{settings: s, data: data, all: all, perform: doHere}
 	t.scales = data.scales(n)
 	if of := t.priorRows(); of.deciding() == n {
 		t.first = t.scales
@@ -180,7 +178,7 @@ func newTrainer(dev device.Device, data Training, apart int, space []Candidate, 
 		return nil, err
 	}
 	var err error
-	t.settings.Optimizer = s.resolved(max(n, apart))
+	t.settings.Optimizer = s.resolved(max(n, all.deciding()))
 	if t.optimizer, err = optimizerOf(t.settings.Optimizer); err != nil {
 		return nil, err
 	}
@@ -456,7 +454,9 @@ func (t *Trainer) Next(ctx context.Context) (*Evaluation, error) {
 			t.limit(t.last, took)
 			t.conclude(t.last)
 			t.last.Entered, t.last.Left = t.expansion.entered, t.expansion.left
-			t.last.Front = t.expansion.standing(t.kernels)
+			if t.last.Front = t.expansion.standing(t.kernels); t.last.Front != nil && t.apart > 0 {
+				t.last.Front.Rows = t.data.Rows()
+			}
 			if err = t.spreadNext(ctx); err == nil {
 				err = t.foreseeNext(ctx)
 			}

@@ -112,9 +112,6 @@ func (e *Estimator) run(ctx context.Context, c config.Config, rows, dim int) (Es
 	if c.Settings.Room, err = room(&c, space, rows, dim, dev.Info().Lanes); err != nil {
 		return Estimate{}, err
 	}
-	if on := c.Settings.GrowRows(rows); on < rows {
-		return e.partly(ctx, dev, c, space, rows, on, dim)
-	}
 	w, err := newWorkload(&c, space, rows, dim)
 	if err != nil {
 		return Estimate{}, err
@@ -147,6 +144,13 @@ func (e *Estimator) run(ctx context.Context, c config.Config, rows, dim int) (Es
 	least, spread := early.seconds(search, full, wide), estimateSpread
 	if w.late > 0 {
 		spread = growthSpread
+	}
+	if on := c.Settings.GrowRows(rows); on < rows { // where the first inducing inputs show too little
+		partly, err := e.partly(ctx, dev, c, w, on)
+		return Estimate{
+			Seconds: math.Sqrt(least * partly.Seconds), Low: min(least/spread, partly.Low), High: max(least*spread, partly.High),
+			Bytes: w.bytes(dev.Info().Lanes),
+		}, err
 	}
 	// How many numbers of inducing inputs a run takes the data say, and how many kernels come: half of the former, in the logarithm
 	// of the time.

@@ -26,33 +26,24 @@ const (
 // curvatures of their modes, and of few that come then.
 const perRest = 600.0
 
-// partly is what a run takes whose space grows on some of the rows first.
-func (e *Estimator) partly(
-	ctx context.Context, dev device.Device, c config.Config, space []vbks.Candidate, rows, on, dim int,
-) (Estimate, error) {
-	out, err := e.run(ctx, c, on, dim)
+// partly is what a run of a workload takes whose space grows on some of the rows first.
+func (e *Estimator) partly(ctx context.Context, dev device.Device, c config.Config, w *workload, on int) (Estimate, error) {
+	out, err := e.run(ctx, c, on, w.dim)
 	if err != nil {
 		return Estimate{}, err
 	}
-	w, err := newWorkload(&c, space, rows, dim)
+	whole, err := cost.Measure(ctx, dev, w.programs, w.dim, int(c.Settings.Like(w.rows, w.rows)), probeTime)
 	if err != nil {
 		return Estimate{}, err
 	}
-	whole, err := cost.Measure(ctx, dev, w.programs, dim, int(c.Settings.Like(rows, rows)), probeTime)
-	if err != nil {
-		return Estimate{}, err
-	}
-	rest := overhead * perRest * whole.Gradient(rows)
-	if first, err := newWorkload(&c, space, on, dim); err != nil {
-		return Estimate{}, err
-	} else if c.Evaluations > 0 && c.Evaluations < plannedEvaluations(&c.Settings)+first.further() { // it does not come to all of them
+	rest := overhead * perRest * whole.Gradient(w.rows)
+	if c.Evaluations > 0 && c.Evaluations < plannedEvaluations(&c.Settings)+w.further() { // it may not come to all rows
 		rest = 0
 	}
 	out.Seconds, out.Low, out.High = out.Seconds+rest, out.Low+rest/growthSpread, out.High+rest*growthSpread
 	if budget := c.Settings.TimeBudget.Seconds(); budget > 0 {
 		out.Seconds, out.Low, out.High = min(out.Seconds, budget), min(out.Low, budget), min(out.High, budget)
 	}
-	out.Bytes = w.bytes(dev.Info().Lanes)
 	return out, nil
 }
 

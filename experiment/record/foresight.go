@@ -18,7 +18,6 @@ type foresight struct {
 	weights  string // of predictions
 	rows     int    // that evaluations go through, see stand
 	all      int
-	apart    int // of all, on which the space grows first; all: it does not
 	kernels  int // at first
 	rungs    []int
 
@@ -38,7 +37,8 @@ func foresee(s *Start) foresight {
 	if err != nil {
 		return foresight{}
 	}
-	f := foresight{known: true, onCard: s.DeviceKind == "cuda", settings: c.Settings, weights: c.Settings.Weights, rows: s.Data.Train, all: s.Data.Train, apart: c.Settings.GrowRows(s.Data.Train),
+	f := foresight{known: true, onCard: s.DeviceKind == "cuda", settings: c.Settings, weights: c.Settings.Weights, rows: s.Data.Train,
+		all:     s.Data.Train,
 		kernels: len(s.Kernels), oneInput: len(s.Inputs()) == 1}
 	for i := range s.Kernels {
 		f.began = append(f.began, s.Kernels[i].ID)
@@ -53,8 +53,8 @@ func foresee(s *Start) foresight {
 // stand takes in whether an evaluation is one of those in which the space grows on some of the rows first.
 func (f *foresight) stand(e *Evaluation) {
 	rows := f.all
-	if e.RowsSeen <= f.apart {
-		rows = f.apart
+	if e.Front != nil && e.Front.Rows > 0 {
+		rows = e.Front.Rows
 	}
 	if rows != f.rows {
 		f.rows, f.rungs, f.late = rows, f.settings.Rungs(rows, f.kernels), 0
