@@ -114,6 +114,10 @@ func TestGrowthView(t *testing.T) {
 	mustShow(t, squeezed(screen(a)), append(tree, "Family tree of the leader, "+name(5), "7 growth", "t leader or chosen",
 		"growing; 278 tried of 5.29 million up to 6 leaves; 45 wait for room", "the first 3: "+name(5)+", "+name(3)+", "+name(2)+"\n",
 		name(5)+" replace SE by RQ of "+name(3)+" +3.50\n"+name(6)+" add LIN of "+name(3)+" failed\n")...)
+	part, some := *events[len(events)-2].Evaluation, vbks.Front{Leaders: 3, Tried: 300, Of: 5292052, Leaves: 6, Rows: 512}
+	part.Front = &some
+	a.Update(frameMsg{a.bench.box, []record.Event{{V: 1, Type: record.EventEvaluation, Time: demoTime, Evaluation: &part}}})
+	mustShow(t, squeezed(screen(a)), fmt.Sprintf("growing on 512 of %d rows first; 300 tried of", a.bench.hist.Start.Data.Train))
 	a.Update(frameMsg{a.bench.box, []record.Event{endOfGrowth(events)}})
 	mustShow(t, squeezed(screen(a)), "grows no more; 301 tried of",
 		"no neighbour of the first 3 was left to try, but for 17 that promise least\n",

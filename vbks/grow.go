@@ -30,7 +30,7 @@ func (t *Trainer) Grow(rows int) error {
 	switch {
 	case t.last == nil:
 		return errors.New("there is no evaluation yet")
-	case rows <= max(t.data.Rows(), t.grown.rows) || rows > t.all.Rows():
+	case rows <= max(t.wanted(), t.grown.rows) || rows > t.all.Rows():
 		return fmt.Errorf("there are %d rows, %d in all; they cannot grow to %d", t.data.Rows(), t.all.Rows(), rows)
 	}
 	t.grown = growth{
@@ -54,7 +54,9 @@ func (t *Trainer) moveOn(ctx context.Context) (undo func() error, err error) {
 		return func() error { return nil }, err
 	}
 	back := func() error { return nil }
-	if t.grown.rows <= t.data.Rows() && t.growing() && t.last != nil {
+	if t.apart > 0 && !t.growing() && t.grown.rows <= t.data.Rows() {
+		back, err = t.takeRest()
+	} else if t.grown.rows <= t.data.Rows() && t.growing() && t.last != nil {
 		back, err = t.goOn(ctx)
 	} else if t.grown.rows <= t.data.Rows() {
 		back, err = t.climb(ctx)
@@ -106,18 +108,6 @@ func (t *Trainer) goOn(ctx context.Context) (undo func() error, err error) {
 	return func() error { return errors.Join(untake(), before()) }, nil
 }
 
-// know makes the first n rows of all those that there are known.
-func (t *Trainer) know(n int) error {
-	t.data = t.all.upTo(n)
-	if err := t.setWeights(t.weightsOfAll()); err != nil {
-		return err
-	}
-	t.scales = t.data.scales(n)
-	t.span = t.scales.Span
-	t.elboRows = permutation(n, t.settings.Seed)
-	return nil
-}
-
 // takeIn makes the rows that have been announced known.
 func (t *Trainer) takeIn() error {
 	before := t.data.Rows()
@@ -125,6 +115,9 @@ func (t *Trainer) takeIn() error {
 		return err
 	}
 	t.expansion.over = false
+	if t.apart > 0 { // periods are those of fewer
+		t.apart, t.drawer = 0, nil
+	}
 	back := 0
 	for _, k := range t.kernels {
 		if k.ends = nil; k.status == Pruned && k.left > 0 {
@@ -186,7 +179,7 @@ func (t *Trainer) reopen(ctx context.Context, e *Evaluation) error {
 // enter are compared by.
 func (t *Trainer) rounds() int {
 	n := t.base() + t.extra
-	if t.growing() {
+	if t.growing() || t.apart > 0 {
 		n = max(n, t.evaluation+2-t.rung)
 	}
 	return n

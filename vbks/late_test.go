@@ -245,6 +245,17 @@ func TestSpaceGrowsOfEveryKind(t *testing.T) {
 	}
 }
 
+// partlyGrowing is what lets a space grow on some of its rows first.
+func partlyGrowing() (Settings, Training) {
+	s := growingSettings("collapsed")
+	s.Inducing, s.FirstInducing, s.AllRows, s.Starts, s.Growth.Rows, s.EvaluateEvery = 0, 4, 50, 1, 30, 0.2
+	data := fastSeries()
+	for i, x := range data.X { // enough of it to show in some of the rows
+		data.Y[i] += 4 * math.Sin(9*x)
+	}
+	return s, data
+}
+
 // Of more rows than few, where few inducing inputs show too little, a space grows on some of them first, all as inducing inputs
 // in the end, then on all; who comes late then is searched on some. Priors are of all rows. An evaluation that was abandoned or
 // read back makes no difference, nor does another number of lanes. Where few inducing inputs show all it is as without.
@@ -252,12 +263,7 @@ func TestSpaceGrowsOnSomeRowsFirst(t *testing.T) {
 	thorough.AnyInstructions(t)
 	thorough.Unraced(t)
 	t.Parallel()
-	s := growingSettings("collapsed")
-	s.Inducing, s.FirstInducing, s.AllRows, s.Starts, s.Growth.Rows, s.EvaluateEvery = 0, 4, 50, 1, 30, 0.2
-	data := fastSeries()
-	for i, x := range data.X { // enough of it to show in some of the rows
-		data.Y[i] += 4 * math.Sin(9*x)
-	}
+	s, data := partlyGrowing()
 	tr, cut := trainerOn(t, 1, nil, data, s, growingFrom...), trainerOn(t, 2, nil, data, s, growingFrom...)
 	atOnce := s
 	atOnce.Growth.Rows = 0
@@ -320,6 +326,51 @@ func TestSpaceGrowsOnSomeRowsFirst(t *testing.T) {
 	got, want := train(t, trainerOn(t, 1, nil, slow, s, growingFrom...)), train(t, trainerOn(t, 1, nil, slow, atOnce, growingFrom...))
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("what few inducing inputs show takes another course%s", firstDifference(got, want))
+	}
+}
+
+// A space that is told to grow no more while it grows on some of the rows takes the others in next, and so does one that rows
+// come to: what comes then is all there is.
+func TestWhatGrowsOnSomeRowsEndsWithAll(t *testing.T) {
+	thorough.AnyInstructions(t)
+	t.Parallel()
+	s, data := partlyGrowing()
+	s.Growth.Leaves = 2
+	for name, order := range map[string]func(tr *Trainer) error{
+		"no more": func(tr *Trainer) error { return tr.Reoptimize(Change{Grow: GrowOff}) },
+		"more":    func(tr *Trainer) error { return tr.Grow(75) },
+	} {
+		d, all := data, 70
+		if name == "more" {
+			more := trainingSeries(3, 5)
+			d.X, d.Y = slices.Concat(d.X, more.X), slices.Concat(d.Y, more.Y)
+			d.First, d.Begin, all = 70, 70, 75
+		}
+		tr := trainerOn(t, 1, nil, d, s, growingFrom...)
+		for tr.apart == 0 && !tr.Done() {
+			next(t, tr)
+		}
+		seen := tr.last.RowsSeen
+		if err := order(tr); err != nil || tr.apart == 0 || seen >= 70 {
+			t.Fatalf("%s, %d rows seen: %d, %v", name, seen, tr.apart, err)
+		}
+		twin := resumedGrowing(t, tr, s)
+		for e := range 20 {
+			if tr.Done() {
+				break
+			}
+			last := next(t, tr)
+			if name == "no more" && last.RowsSeen != all || last.RowsSeen < seen || e == 19 {
+				t.Fatalf("%s: evaluation %d has seen %d rows of %d", name, last.Index, last.RowsSeen, all)
+			}
+		}
+		if tr.last.RowsSeen != all || tr.apart != 0 {
+			t.Errorf("%s: it ends with %d rows", name, tr.last.RowsSeen)
+		}
+		train(t, twin)
+		if a, b := twin.Checkpoint(), tr.Checkpoint(); !reflect.DeepEqual(a, b) {
+			t.Errorf("%s: taken up in between it ends in another way", name)
+		}
 	}
 }
 

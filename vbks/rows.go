@@ -484,7 +484,7 @@ func (t *Trainer) holdBack() (undo func() error, err error) {
 	return undo, nil
 }
 
-// takeRest takes all rows in after the space has grown on the first of them, all as inducing inputs. Kernels that these say are
+// takeRest takes all rows in after the space has grown on the first of them, or is to grow no more, all as inducing inputs. Kernels that these say are
 // far behind leave, and what has been tried is not tried again. If it returns an error nothing is changed.
 func (t *Trainer) takeRest() (undo func() error, err error) {
 	undo = t.keep()
@@ -496,7 +496,7 @@ func (t *Trainer) takeRest() (undo func() error, err error) {
 	}
 	stay := make([]*kernel, 0, len(t.kernels))
 	for _, k := range t.kernels {
-		if k.current(t.rows) && k.worth() < best-farNats {
+		if t.growing() && k.current(t.rows) && k.worth() < best-farNats {
 			x.tried, x.left = x.tried.Leave(k.id, t.rows), append(slices.Clip(x.left), k.id)
 		} else {
 			stay = append(stay, k)
@@ -506,17 +506,18 @@ func (t *Trainer) takeRest() (undo func() error, err error) {
 	x.tried, x.blurred = x.tried.Settle(t.rows, t.apart), false
 	t.relate()
 	t.grown = growth{evaluation: t.evaluation, seen: t.rows, rows: t.apart, step: t.apart - t.rows}
-	t.apart = 0
 	t.rungs = t.settings.Rungs(t.grown.rows, t.atFirst())
 	t.rung = len(t.rungs) - 1
-	t.extra, t.again, t.rough, t.told, t.drawer = -t.rung, 0, 0, false, nil
-	tried, told := t.expansion.standing(t.kernels).Tried, t.notices
+	t.extra, t.again, t.rough, t.told = -t.rung, 0, 0, false
+	why, told := fmt.Sprintf("the space of kernels grows no more on %d rows", t.rows), t.notices
+	if t.growing() {
+		why = fmt.Sprintf("of %d rows the space of kernels has grown, %d tried", t.rows, t.expansion.standing(t.kernels).Tried)
+	}
 	if err := t.takeIn(); err != nil {
 		return nil, joined(err, undo())
 	}
 	t.notices = append(slices.Clip(told), Notice{Text: fmt.Sprintf(
-		"of %d rows the space of kernels has grown, %d tried: evaluation %d takes in the others, %d in all", t.rows, tried, t.evaluation+1,
-		t.data.Rows())})
+		"%s: evaluation %d takes in the others, %d in all", why, t.evaluation+1, t.data.Rows())})
 	return undo, nil
 }
 
@@ -529,6 +530,18 @@ func (t *Trainer) priorRows() Training {
 		return t.all
 	}
 	return t.data
+}
+
+// know makes the first n rows of all those that there are known.
+func (t *Trainer) know(n int) error {
+	t.data = t.all.upTo(n)
+	if err := t.setWeights(t.weightsOfAll()); err != nil {
+		return err
+	}
+	t.scales = t.data.scales(n)
+	t.span = t.scales.Span
+	t.elboRows = permutation(n, t.settings.Seed)
+	return nil
 }
 
 // upTo are the first n rows.
