@@ -239,11 +239,13 @@ func TestCrewsOfGrowingSpaces(t *testing.T) {
 	thorough.AnyInstructions(t)
 	thorough.Unraced(t)
 	t.Parallel()
+	partly, some := partlyGrowing()
 	for _, c := range []struct {
 		name string
 		data Training
 		set  func(*Settings)
 	}{
+		{"on some rows first", some, func(s *Settings) { *s = partly }},
 		{"collapsed", trainingSeries(1, 60), func(s *Settings) { s.Evidence = drawsEvidence }},
 		{"natural", trainingSeries(1, 60), func(s *Settings) { s.Optimizer = "natural" }},
 		{"more inducing inputs", fastSeries(), func(s *Settings) { s.Inducing, s.FirstInducing, s.Growth.Live = 0, 4, 10 }},
