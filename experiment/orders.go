@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/steer"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/vbks"
 )
 
@@ -168,6 +170,12 @@ func (r *Run) reoptimizeNow(o record.Order) error {
 	r.shown.Planned, r.shown.Progress = r.planned(), vbks.Progress{}
 	r.mu.Unlock()
 	r.record(&record.Event{Type: record.EventReoptimised, Change: &c, Inducing: r.trainer.Inducing(), ByItself: o.ByItself})
+	if text := r.standing.Growing(); text != "" && c.Grow == vbks.GrowOn {
+		if size := prepare.Memory(r.start); size > 0 {
+			text += ", " + words.Megabytes(size)
+		}
+		r.record(&record.Event{Type: record.EventNotice, Notice: text})
+	}
 	return nil
 }
 

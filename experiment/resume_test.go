@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -144,6 +145,13 @@ func TestGrowingRun(t *testing.T) {
 	}
 	dir, shots := filmed(t, configtest.Small(t, growing("kernels.grow=false")...), record.Course{}, order)
 	resumeAll(t, dir, shots, 10)
+	events, err = recordtest.Read(dir) // what that takes is told beforehand
+	must.OK(t, err)
+	at := slices.IndexFunc(events, func(e record.Event) bool { return e.Type == record.EventReoptimised })
+	if at < 0 || events[at+1].Type != record.EventNotice ||
+		!regexp.MustCompile(`^the space of kernels grows: some \d+ come as a rule, which with what follows takes about .*s, \d+ MB$`).MatchString(events[at+1].Notice) {
+		t.Errorf("of the order it is said: %+v", events[at+1])
+	}
 }
 
 // rungs are settings of a run that needs two numbers of inducing inputs: of data

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"example.com/kestrel/experiment/config"
+	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks"
@@ -120,6 +121,27 @@ func room(c *config.Config, space []vbks.Candidate, rows, dim, lanes int) (int, 
 			words.Megabytes(w.bytes(lanes)), c.MostMemory, fits)
 	}
 	return fits, nil
+}
+
+// Memory is what a run takes whose space has been told to grow, 0 where that is not known.
+func Memory(s *record.Start) int64 {
+	if s.Config == "" || s.Data == nil {
+		return 0
+	}
+	c, err := config.OfRun(s.Config, record.EventsFile)
+	if err != nil {
+		return 0
+	}
+	c.Settings.Growth.On = true
+	space, err := c.Kernels.Candidates()
+	if err != nil {
+		return 0
+	}
+	w, err := newWorkload(&c, space, s.Data.Train, len(s.Inputs()))
+	if err != nil {
+		return 0
+	}
+	return w.bytes(max(1, s.Lanes))
 }
 
 // crudeCost orders kernels by what their leaves take.

@@ -38,24 +38,54 @@ func (s *Standing) Left(worked, within time.Duration) (time.Duration, bool) {
 		return 0, false
 	}
 	all, scores := s.foresight.ahead(e, s.closing.fall())
-	pace := s.tempo.seconds / s.tempo.work * float64(time.Second)
 	since := max(0, worked-time.Duration(float64(s.Worked)*float64(time.Second)))
 	if len(all) == 0 { // the last one is scored
-		left := max(within, time.Duration(pace*scores)-since)
+		left := max(within, s.paced(scores)-since)
 		return left, left > 0
 	}
-	here := max(0, time.Duration(pace*all[0].work*all[0].chance)-since, within)
-	more, last := scores, all[0].work
+	here := max(0, s.paced(all[0].work*all[0].chance)-since, within)
+	return here + s.paced(s.foresight.beyond(all)+scores), true
+}
+
+// paced is the time of work at the pace of the evaluations that have been made.
+func (s *Standing) paced(work float64) time.Duration {
+	return time.Duration(s.tempo.seconds / s.tempo.work * work * float64(time.Second))
+}
+
+// beyond is the work of all evaluations but the next one, and of what follows the last.
+func (f *foresight) beyond(all []planned) (work float64) {
+	last := all[0].work
 	for _, p := range all[1:] {
-		more += p.work * p.times * p.chance
+		work += p.work * p.times * p.chance
 		if p.chance == 1 {
 			last = p.work
 		}
 	}
-	if s.foresight.known {
-		more += endShare * last
+	if f.known {
+		work += endShare * last
 	}
-	return here + time.Duration(pace*more), true
+	return work
+}
+
+// Growing says how many kernels come as a rule to a space that has just been told to grow, and how long that and what follows
+// takes; "" where that is not known, or there are kernels to try anyhow.
+func (s *Standing) Growing() string {
+	if s.Evaluation == nil || !(s.tempo.work > 0) || !s.foresight.known || s.Evaluation.Front != nil {
+		return ""
+	}
+	e, f := *s.Evaluation, s.foresight
+	if f.late = f.comers(); f.late == 0 {
+		return ""
+	}
+	e.Front = &vbks.Front{Tried: len(f.began)}
+	f.grows(&e)
+	all, scores := f.ahead(&e, s.closing.fall())
+	if len(all) == 0 {
+		return ""
+	}
+	takes := s.paced(all[0].work + f.beyond(all) + scores)
+	return fmt.Sprintf("the space of kernels grows: some %d come as a rule, which with what follows takes about %s", f.late,
+		words.ShortDuration(max(time.Second, takes)))
 }
 
 // quietOrigins is of how many rows forecasts from rolling origins are made without a word of what they take.
