@@ -366,8 +366,9 @@ func (t *Trainer) regrow(on bool) (undo func() error, err error) {
 		}
 		return t.prepareSearch()
 	}
+	told := t.notices
 	undo = func() error {
-		t.expansion, t.settings.Evidence = x, evidence
+		t.expansion, t.settings.Evidence, t.notices = x, evidence, told
 		for i, k := range t.kernels {
 			k.model, k.past = models[i], pasts[i]
 		}
@@ -384,6 +385,7 @@ func (t *Trainer) regrow(on bool) (undo func() error, err error) {
 	if err := ready(); err != nil {
 		return nil, joined(err, undo())
 	}
+	t.notices = append(slices.Clip(t.notices), t.raised()...)
 	return undo, nil
 }
 

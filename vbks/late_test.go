@@ -404,3 +404,31 @@ func TestWhichRowsASpaceGrowsOnFirst(t *testing.T) {
 		}
 	}
 }
+
+// That a stated kernel has more leaves than kernels are to have is said once, of the beginning or of an order.
+func TestLeavesBelowAStatedKernelAreSaid(t *testing.T) {
+	t.Parallel()
+	for _, on := range []bool{true, false} {
+		s := growingSettings("collapsed")
+		s.Growth.On, s.Growth.Leaves, s.Starts = on, 2, 1
+		tr := trainerOn(t, 1, nil, trainingSeries(1, 40), s, "SE", "SE*LIN*LIN")
+		first := next(t, tr)
+		if !on {
+			if err := tr.Reoptimize(Change{Grow: GrowOn}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		second := next(t, tr)
+		said := []int{0, 0}
+		for i, e := range []*Evaluation{first, second} {
+			for _, n := range e.Notices {
+				if strings.Contains(n.Text, "kernels.grow_leaves = 2 is less than a stated kernel has: kernels have up to 3") {
+					said[i]++
+				}
+			}
+		}
+		if want := map[bool][]int{true: {1, 0}, false: {0, 1}}[on]; !slices.Equal(said, want) {
+			t.Errorf("from the beginning %v: said %v times", on, said)
+		}
+	}
+}

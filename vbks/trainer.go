@@ -15,6 +15,7 @@ import (
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/kernelspace/grow"
 	"example.com/kestrel/vbks/belief"
 	"example.com/kestrel/vbks/inducing"
 	"example.com/kestrel/vbks/local"
@@ -212,7 +213,17 @@ func newTrainer(dev device.Device, data Training, space []Candidate, columns []s
 	if err != nil {
 		return nil, err
 	}
+	t.notices = append(t.notices, t.raised()...)
 	return t, nil
+}
+
+// raised says that a stated kernel has more leaves than a growing space is to have, which are as many then.
+func (t *Trainer) raised() []Notice {
+	g, most := t.expansion.grammar, t.settings.Growth.Leaves
+	if g == nil || g.Leaves() <= most || most == grow.UsualLeaves {
+		return nil
+	}
+	return []Notice{{Text: fmt.Sprintf("kernels.grow_leaves = %d is less than a stated kernel has: kernels have up to %d", most, g.Leaves())}}
 }
 
 // prepareSearch makes what only the search for hyperparameters needs, where it
