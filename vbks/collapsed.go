@@ -44,12 +44,17 @@ func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
 	}
 	if r.settings.pointEstimates() {
 		o := r.order(phaseEvidence)
-		if o.Volumes = r.settings.laplace(); r.growing() && r.dear() {
+		o.Volumes = r.settings.laplace()
+		few := o.Volumes && r.growing() && r.dear() && r.settings.Growth.Rows > 0
+		if few {
 			o.Least = r.best() - farNats
 		}
 		r.keepVolumes()
 		if err := r.each(ctx, o, r.tasks(r.live)); err != nil {
 			return err
+		}
+		if few {
+			r.assumeVolumes(o.Least)
 		}
 		if err := r.integrate(ctx); err != nil {
 			return err

@@ -31,7 +31,7 @@ func (t *Trainer) Grow(rows int) error {
 	case t.last == nil:
 		return errors.New("there is no evaluation yet")
 	case rows <= max(t.wanted(), t.grown.rows) || rows > t.all.Rows():
-		return fmt.Errorf("there are %d rows, %d in all; they cannot grow to %d", t.data.Rows(), t.all.Rows(), rows)
+		return fmt.Errorf("there are %d rows, %d in all; they cannot grow to %d", t.wanted(), t.all.Rows(), rows)
 	}
 	t.grown = growth{
 		evaluation: t.evaluation, seen: t.rows, rows: rows, step: int(math.Ceil(t.settings.EvaluateEvery*float64(rows) - 1e-9)),
@@ -64,7 +64,7 @@ func (t *Trainer) moveOn(ctx context.Context) (undo func() error, err error) {
 		err = context.Cause(ctx)
 	} else {
 		undo := t.keep()
-		if err = t.takeIn(); err != nil {
+		if err = t.takeIn(""); err != nil {
 			err = joined(err, undo())
 		} else {
 			back = undo
@@ -108,8 +108,8 @@ func (t *Trainer) goOn(ctx context.Context) (undo func() error, err error) {
 	return func() error { return errors.Join(untake(), before()) }, nil
 }
 
-// takeIn makes the rows that have been announced known.
-func (t *Trainer) takeIn() error {
+// takeIn makes the rows that have been announced known, and says why, if that is not that they came.
+func (t *Trainer) takeIn(why string) error {
 	before := t.data.Rows()
 	if err := t.know(t.grown.rows); err != nil {
 		return err
@@ -126,6 +126,9 @@ func (t *Trainer) takeIn() error {
 		}
 	}
 	text := fmt.Sprintf("evaluation %d takes in rows behind the %d that there were: %d in all", t.evaluation+1, before, t.data.Rows())
+	if why != "" {
+		text = fmt.Sprintf("%s: evaluation %d takes in the others, %d in all", why, t.evaluation+1, t.data.Rows())
+	}
 	if back == 1 {
 		text += "; a kernel that was left out takes part again"
 	} else if back > 1 {
@@ -185,14 +188,6 @@ func (t *Trainer) rounds() int {
 	return n
 }
 
-// atFirst is the number of kernels by which inducing inputs are chosen.
-func (t *Trainer) atFirst() int {
-	if g := &t.settings.Growth; g.On {
-		return max(len(t.space), g.Live)
-	}
-	return len(t.space)
-}
-
 // mostKernels is how many may be compared at once.
 func (t *Trainer) mostKernels() int {
 	if t.expansion.grammar != nil {
@@ -221,7 +216,7 @@ func (t *Trainer) sharper(number int) bool {
 }
 
 // sharpen climbs to the next rung, with all kernels, where the present inducing inputs show
-// too little of the leader to say where the space should grow, see holdBack, too, and to the last one as soon as growsWhole says so. It
+// too little of the leader to say where the space should grow (or holds rows back, see holdBack), and to the last one as soon as growsWhole says so. It
 // returns how to undo it.
 func (t *Trainer) sharpen() (undo func() error, err error) {
 	undo = func() error { return nil }
@@ -366,9 +361,10 @@ func (t *Trainer) regrow(on bool) (undo func() error, err error) {
 		}
 		return t.prepareSearch()
 	}
-	told := t.notices
+	var raised []Notice
 	undo = func() error {
-		t.expansion, t.settings.Evidence, t.notices = x, evidence, told
+		t.notices = slices.DeleteFunc(slices.Clone(t.notices), func(n Notice) bool { return slices.Contains(raised, n) })
+		t.expansion, t.settings.Evidence = x, evidence
 		for i, k := range t.kernels {
 			k.model, k.past = models[i], pasts[i]
 		}
@@ -385,7 +381,8 @@ func (t *Trainer) regrow(on bool) (undo func() error, err error) {
 	if err := ready(); err != nil {
 		return nil, joined(err, undo())
 	}
-	t.notices = append(slices.Clip(t.notices), t.raised()...)
+	raised = t.raised()
+	t.notices = append(slices.Clip(t.notices), raised...)
 	return undo, nil
 }
 

@@ -173,9 +173,7 @@ func (t *Trainer) growsWhole() bool {
 }
 
 // GrowsWhole reports whether a space of n rows whose last rung has m inducing inputs grows with these as soon as all rows are in use.
-func (s Settings) GrowsWhole(n, m int) bool {
-	return n <= s.AllRows && m == n && s.GrowsWith(n, n)
-}
+func (s Settings) GrowsWhole(n, m int) bool { return n <= s.AllRows && m == n && s.GrowsWith(n, n) }
 
 // base is the number of evaluations planned before the first rung is left.
 func (t *Trainer) base() int {

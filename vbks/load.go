@@ -205,8 +205,8 @@ func (l *loader) run(t *Trainer) {
 		}
 	}
 	n := t.data.Rows()
-	if t.apart = t.all.apart(l.arrays); t.apart <= n {
-		t.apart = 0
+	if v := l.optional("apart", 1); v != nil {
+		t.apart = l.whole("apart", v[0], n+1, t.all.Rows())
 	}
 	v := l.numbers("run", runFields)
 	if l.err == nil && v[4] != float64(n) {

@@ -286,6 +286,22 @@ func (r *round) keepVolumes() {
 	}
 }
 
+// assumeVolumes gives the kernels that are too far behind for one the least volume of the others, lest they come closer for it. It
+// is known anew as soon as it is worth its gradients.
+func (r *round) assumeVolumes(least float64) {
+	low := 0.0
+	for _, i := range r.live {
+		if v := r.outcomes[i].Volume; v.Known {
+			low = min(low, v.Nats)
+		}
+	}
+	for _, i := range r.live {
+		if f := &r.outcomes[i]; !f.Volume.Known && f.ELBO < least {
+			f.Volume.Nats = low
+		}
+	}
+}
+
 // known is what the last evaluation has found of the volume of a kernel's mode.
 func (k *kernel) known() laplace.Volume {
 	return laplace.Volume{Nats: k.volume, Known: true, Low: k.between[0], High: k.between[1]}

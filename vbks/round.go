@@ -152,7 +152,7 @@ func (r *round) run(ctx context.Context) error {
 	}
 	o, closely := r.order(phaseSearch), r.closely(searched)
 	o.Thorough = o.Thorough && !closely
-	if rows := r.settings.Growth.Rows; rows > 0 {
+	if rows := r.settings.Growth.Rows; rows > 0 && closely {
 		o.Part, o.Least = r.partOf(rows), r.best()-farNats
 	}
 	if err := r.each(ctx, o, r.tasks(searched)); err != nil {
@@ -223,7 +223,9 @@ func (r *round) lookAgain(ctx context.Context, late []int) error {
 	least := r.best() - farNats
 	near := slices.DeleteFunc(slices.Clone(late), func(k int) bool { return !(r.found(k) >= least) })
 	o := r.order(phaseSearch)
-	o.Least = least
+	if r.settings.Growth.Rows > 0 {
+		o.Least = least
+	}
 	o.Thorough, o.Late = true, true
 	o.Part = r.partOf(cmp.Or(r.settings.Growth.Rows, PartRows))
 	return r.each(ctx, o, r.tasks(near))

@@ -454,7 +454,7 @@ type growth struct {
 // holds reports whether inducing inputs that show too little of so many rows are no reason for more of them, but for fewer rows.
 func (t *Trainer) holds(seen int) bool {
 	n := t.data.Rows()
-	return t.settings.autoInducing() && t.apart == 0 && t.grown.rows == 0 && seen <= t.settings.AllRows && t.settings.GrowRows(n) < n
+	return t.settings.autoInducing() && t.settings.MostSeconds == 0 && t.apart == 0 && t.grown.rows == 0 && seen <= t.settings.AllRows && t.settings.GrowRows(n) < n
 }
 
 // heldRows is on how many then.
@@ -464,7 +464,7 @@ func (t *Trainer) heldRows(seen int) int { return max(seen, t.settings.GrowRows(
 // those that have been seen, if these are not fewer than settings say. If it returns an error nothing is changed.
 func (t *Trainer) holdBack() (undo func() error, err error) {
 	undo = t.keep()
-	all, m := t.data.Rows(), t.m
+	all, m, asked := t.data.Rows(), t.m, t.extra+t.rung
 	rows := t.heldRows(t.rows)
 	t.apart = all
 	t.grown = growth{evaluation: t.evaluation, seen: t.rows, rows: rows, step: int(math.Ceil(t.settings.EvaluateEvery*float64(all) - 1e-9))}
@@ -476,7 +476,7 @@ func (t *Trainer) holdBack() (undo func() error, err error) {
 	if t.growsWhole() && t.schedule(t.evaluation+1) == rows {
 		t.rung = len(t.rungs) - 1
 	}
-	t.extra, t.again, t.rough, t.told, t.drawer = -t.rung, 0, 0, false, nil
+	t.extra, t.again, t.rough, t.told, t.drawer = asked-t.rung, 0, 0, false, nil
 	t.expansion.blurred = false
 	if err := t.reinduce(t.rungs[t.rung]); err != nil {
 		return nil, joined(err, undo())
@@ -506,30 +506,21 @@ func (t *Trainer) takeRest() (undo func() error, err error) {
 	x.tried, x.blurred = x.tried.Settle(t.rows, t.apart), false
 	t.relate()
 	t.grown = growth{evaluation: t.evaluation, seen: t.rows, rows: t.apart, step: t.apart - t.rows}
+	asked := t.extra + t.rung
 	t.rungs = t.settings.Rungs(t.grown.rows, t.atFirst())
 	t.rung = len(t.rungs) - 1
-	t.extra, t.again, t.rough, t.told = -t.rung, 0, 0, false
-	why, told := fmt.Sprintf("the space of kernels grows no more on %d rows", t.rows), t.notices
+	for !t.growing() && t.rung > 0 && t.rungs[t.rung] > t.m { // the ladder says who goes on
+		t.rung--
+	}
+	t.extra, t.again, t.rough, t.told = asked-t.rung, 0, 0, false
+	why := fmt.Sprintf("the space of kernels grows no more on %d rows", t.rows)
 	if t.growing() {
 		why = fmt.Sprintf("of %d rows the space of kernels has grown, %d tried", t.rows, t.expansion.standing(t.kernels).Tried)
 	}
-	if err := t.takeIn(); err != nil {
+	if err := t.takeIn(why); err != nil {
 		return nil, joined(err, undo())
 	}
-	t.notices = append(slices.Clip(told), Notice{Text: fmt.Sprintf(
-		"%s: evaluation %d takes in the others, %d in all", why, t.evaluation+1, t.data.Rows())})
 	return undo, nil
-}
-
-// wanted is the number of rows that are to be in use in the end.
-func (t *Trainer) wanted() int { return max(t.data.Rows(), t.apart) }
-
-// priorRows are those which priors are of, and what they are of.
-func (t *Trainer) priorRows() Training {
-	if t.all.First > 0 {
-		return t.all
-	}
-	return t.data
 }
 
 // know makes the first n rows of all those that there are known.

@@ -112,7 +112,7 @@ type kernel struct {
 	terms   []float64    // its terms row by row on the common subsample; nil if all rows were used
 	gain    float64      // that is still expected of its hyperparameters, nats; gainUnknown where nothing says
 	volume  float64      // log volume of the mode, nats, where the belief counts it
-	crude   bool         // no curvature could be had: its volume is the prior's
+	crude   bool         // no curvature could be had: its volume is the prior's, or, far behind, that of others
 	between [2][]float64 // of its free vector, entry by entry, what it lies between with 95 % of the belief; nil where no draws tell
 	bounds  *Evidence    // on the log evidence at its hyperparameters; nil where only an estimate is known
 	nearby  *nearby      // what windows of neighbours say of its log evidence; nil: nothing
@@ -224,6 +224,25 @@ func (t *Trainer) raised() []Notice {
 		return nil
 	}
 	return []Notice{{Text: fmt.Sprintf("kernels.grow_leaves = %d is less than a stated kernel has: kernels have up to %d", most, g.Leaves())}}
+}
+
+// atFirst is the number of kernels by which inducing inputs are chosen.
+func (t *Trainer) atFirst() int {
+	if g := &t.settings.Growth; g.On {
+		return max(len(t.space), g.Live)
+	}
+	return len(t.space)
+}
+
+// wanted is the number of rows that are to be in use in the end.
+func (t *Trainer) wanted() int { return max(t.data.Rows(), t.apart) }
+
+// priorRows are those which priors are of, and what they are of.
+func (t *Trainer) priorRows() Training {
+	if t.all.First > 0 {
+		return t.all
+	}
+	return t.data
 }
 
 // prepareSearch makes what only the search for hyperparameters needs, where it
@@ -524,7 +543,7 @@ func (t *Trainer) Reoptimize(c Change) error {
 				return joined(err, undo())
 			}
 		}
-		t.settings.Inducing = t.m
+		t.settings.Inducing = max(t.m, min(c.Inducing, t.wanted()))
 		t.extra += t.rung // the evaluations of rungs that were climbed stay counted
 		t.rungs, t.rung, t.rough, t.again, t.told = []int{t.m}, 0, 0, 0, false
 	}

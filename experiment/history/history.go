@@ -190,7 +190,8 @@ func (h *History) rescale(by float64) {
 		return
 	}
 	h.ruler.step *= by
-	h.ruler.held *= by
+	h.ruler.at *= by
+	h.ruler.seen *= by
 	lines := []*timeline{&h.timeline}
 	for _, m := range h.methods {
 		lines = append(lines, &m.timeline)

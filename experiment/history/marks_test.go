@@ -100,4 +100,19 @@ func TestRowsThatWaitOnTheAxis(t *testing.T) {
 	if got := h.Label(AxisData, 0.6); got != "20 %" {
 		t.Errorf("between the last of them and all rows it is %q", got)
 	}
+	// Rows that come while others wait leave all that has been in its order.
+	h = &History{}
+	for i, share := range []float64{0.3, 0.6, 0.6, 0.6, 0.6, 0.6, 0.57, 0.6, 1} {
+		if i == 6 {
+			start := &record.Start{Data: recordtest.SummaryOf(110, 5)}
+			h.Apply(&record.Event{Type: record.EventData, Start: start, Before: &record.Table{Train: 100}})
+		}
+		h.Apply(&record.Event{Type: record.EventEvaluation, Evaluation: recordtest.Evaluation(i+1, 10, share, []float64{1})})
+	}
+	moments := h.Moments()
+	for i := range moments {
+		if i > 0 && moments[i].Data <= moments[i-1].Data || i+1 < len(moments) && moments[i].Data >= 1 {
+			t.Errorf("evaluation %d stands at %v, after one at %v", i+1, moments[i].Data, moments[max(0, i-1)].Data)
+		}
+	}
 }

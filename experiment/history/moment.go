@@ -26,7 +26,7 @@ type Moment struct {
 	Merged       int // evaluations that begin in it: 1 for a single one, 0 for one revised by an order
 	Rows         int // seen
 	Proportion   float64
-	Data         float64 // Proportion, and beyond 1 one step for each refinement, and for what takes in rows that came later
+	Data         float64 // Proportion, or, where rows wait, closer to 1, and beyond 1 one step for each refinement, and for what takes in rows that came later
 	Seconds      float64
 }
 
@@ -48,11 +48,12 @@ type ruler struct {
 	step float64 // what an evaluation adds
 	full int     // first evaluation at proportion 1
 
-	held        float64 // proportion that the evaluations from since on were made at, up to last
-	since, last int
+	at, seen float64 // place of the last evaluation, and its proportion
+	last     int     // its index
+	held     bool    // it has taken in no more rows
 }
 
-// heldSteps is after how many evaluations with as many rows half of the way to all of them is taken up.
+// heldSteps are steps to the place of all rows, of which an evaluation that takes in no more of them goes one.
 const heldSteps = 10
 
 func (r *ruler) data(e *record.Evaluation) float64 {
@@ -60,11 +61,20 @@ func (r *ruler) data(e *record.Evaluation) float64 {
 		r.step = e.Proportion / float64(max(1, e.Index))
 	}
 	if e.Proportion < 1 && r.full == 0 {
-		if r.last = e.Index; e.Proportion != r.held {
-			r.held, r.since = e.Proportion, e.Index
+		if e.Index == r.last && e.Index > 0 { // revised
+			return r.at
 		}
-		more := float64(r.last - r.since)
-		return r.held + (1-r.held)*more/(more+heldSteps)
+		if e.Index < r.last { // made again
+			r.at = 0
+		}
+		r.held = r.last > 0 && e.Proportion == r.seen
+		r.last, r.seen = e.Index, e.Proportion
+		if r.at < e.Proportion {
+			r.at = e.Proportion
+		} else {
+			r.at += (1 - r.at) / heldSteps
+		}
+		return r.at
 	}
 	if r.full == 0 {
 		r.full = e.Index
@@ -85,8 +95,8 @@ func (r *ruler) label(a Axis, x float64) string {
 			return fmt.Sprintf("+%.0f", j)
 		}
 	}
-	if r.last > r.since && x > r.held && x < 1 {
-		x = r.held
+	if r.held && x > r.seen && x < 1 {
+		x = r.seen
 	}
 	return fmt.Sprintf("%.3g %%", 100*min(x, 1))
 }

@@ -137,11 +137,15 @@ func Memory(s *record.Start) int64 {
 	if err != nil {
 		return 0
 	}
-	w, err := newWorkload(&c, space, s.Data.Train, len(s.Inputs()))
+	rows, dim, lanes := s.Data.Train, len(s.Inputs()), max(1, s.Lanes)
+	if c.Settings.Room, err = room(&c, space, rows, dim, lanes); err != nil {
+		return 0
+	}
+	w, err := newWorkload(&c, space, rows, dim)
 	if err != nil {
 		return 0
 	}
-	return w.bytes(max(1, s.Lanes))
+	return w.bytes(lanes)
 }
 
 // crudeCost orders kernels by what their leaves take.

@@ -55,6 +55,8 @@ func (f *foresight) stand(e *Evaluation) {
 	rows := f.all
 	if e.Front != nil && e.Front.Rows > 0 {
 		rows = e.Front.Rows
+	} else if e.Front == nil && e.RowsSeen <= f.rows { // an order has made it of the one before
+		rows = f.rows
 	}
 	if rows != f.rows {
 		f.rows, f.rungs, f.late = rows, f.settings.Rungs(rows, f.kernels), 0
@@ -173,7 +175,7 @@ func (f *foresight) ahead(e *Evaluation, fall float64) (all []planned, scores fl
 	f.grows(e)
 	if more := f.growth(e); more > 0 {
 		arrive := 0 // evaluations until all rows are in use
-		if step := f.settings.EvaluateEvery * float64(f.rows); e.RowsSeen < f.rows && step > 0 {
+		if step := f.settings.EvaluateEvery * float64(f.all); e.RowsSeen < f.rows && step > 0 {
 			arrive = int(math.Ceil(float64(f.rows-e.RowsSeen)/step - 1e-9))
 		}
 		left = max(left, arrive+more+climbs)
@@ -189,7 +191,7 @@ func (f *foresight) ahead(e *Evaluation, fall float64) (all []planned, scores fl
 			stride = 1 + (left-climbs-2)/mostForeseen
 		}
 		stride = min(stride, left-climbs-made)
-		seen := float64(e.RowsSeen) + float64(made+stride)*f.settings.EvaluateEvery*float64(f.rows)
+		seen := float64(e.RowsSeen) + float64(made+stride)*f.settings.EvaluateEvery*float64(f.all)
 		next.Seen, next.Last = int(min(float64(f.rows), seen)+0.5), made+stride == left-climbs
 		all = append(all, planned{one(), float64(stride), 1})
 	}
@@ -197,8 +199,11 @@ func (f *foresight) ahead(e *Evaluation, fall float64) (all []planned, scores fl
 		next.Rows, next.Seen, next.Inducing, next.Last = f.all, f.all, f.all, false
 		next.Rung = len(f.settings.Rungs(f.all, f.kernels)) - 1
 		next.Rungs = next.Rung + 1
-		return append(all, planned{f.settings.Foreseen(next), wholeEvaluations, 1}),
-			f.settings.ForeseenScores(f.all, f.all, averaged, f.all) + f.fromOrigins(next.Kernels, f.all)
+		work := f.settings.Foreseen(next)
+		whole := *f
+		whole.rows = f.all
+		return append(all, planned{work, 1, 1}, planned{work, wholeEvaluations - 1, 1}),
+			f.settings.ForeseenScores(f.all, f.all, averaged, f.all) + whole.fromOrigins(next.Kernels, f.all)
 	}
 	scores = f.settings.ForeseenScores(f.rows, f.rows, averaged, next.Inducing)
 	for chance := 1.0; climbs > 0; climbs-- {
