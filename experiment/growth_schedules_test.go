@@ -71,9 +71,11 @@ func (s *schedule) play() {
 	base := s.TempDir()
 	var held []string // a third grow on some of their rows first
 	if s.seed%3 == 0 {
-		held = []string{"sparse.inducing=auto", "sparse.first_inducing=4", "sparse.compare_all=50", "kernels.grow_rows=20", "data.outputs=80", "data.kernel=PER", "data.params=[1, 1, 0.5]", "data.noise=0.01", "schedule.evaluate_every=0.2"}
+		held = []string{"sparse.inducing=auto", "sparse.first_inducing=4", "sparse.compare_all=50", "kernels.grow_rows=20",
+			"data.outputs=80", "data.kernel=PER", "data.params=[1, 1, 0.5]", "data.noise=0.01", "schedule.evaluate_every=0.2"}
 	}
-	c := configtest.Small(s.T, append(held, growing(fmt.Sprintf("kernels.grow_live=%d", 4+s.rng.IntN(5)), fmt.Sprintf("kernels.grow=%v", s.rng.IntN(4) > 0),
+	c := configtest.Small(s.T, append(held, growing(
+		fmt.Sprintf("kernels.grow_live=%d", 4+s.rng.IntN(5)), fmt.Sprintf("kernels.grow=%v", s.rng.IntN(4) > 0),
 		fmt.Sprintf("device.lanes=%d", 1+s.rng.IntN(2)), fmt.Sprintf("seed=%d", s.rng.IntN(1000)), "schedule.refine=0",
 		"schedule.checkpoint="+[]string{"0", "0.02", "3600"}[s.rng.IntN(3)],
 		"optimise.optimizer="+[]string{"collapsed", "collapsed", "natural"}[s.rng.IntN(3)])...)...)

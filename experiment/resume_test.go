@@ -148,8 +148,8 @@ func TestGrowingRun(t *testing.T) {
 	events, err = recordtest.Read(dir) // what that takes is told beforehand
 	must.OK(t, err)
 	at := slices.IndexFunc(events, func(e record.Event) bool { return e.Type == record.EventReoptimised })
-	if at < 0 || events[at+1].Type != record.EventNotice ||
-		!regexp.MustCompile(`^the space of kernels grows: some \d+ come as a rule, which with what follows takes about .*s, \d+ MB$`).MatchString(events[at+1].Notice) {
+	told := regexp.MustCompile(`^the space of kernels grows: some \d+ come as a rule, which with what follows takes about .*s, \d+ MB$`)
+	if at < 0 || events[at+1].Type != record.EventNotice || !told.MatchString(events[at+1].Notice) {
 		t.Errorf("of the order it is said: %+v", events[at+1])
 	}
 }

@@ -216,8 +216,8 @@ func (t *Trainer) sharper(number int) bool {
 }
 
 // sharpen climbs to the next rung, with all kernels, where the present inducing inputs show
-// too little of the leader to say where the space should grow (or holds rows back, see holdBack), and to the last one as soon as growsWhole says so. It
-// returns how to undo it.
+// too little of the leader to say where the space should grow (or holds rows back, see holdBack), and to the last one as
+// soon as growsWhole says so. It returns how to undo it.
 func (t *Trainer) sharpen() (undo func() error, err error) {
 	undo = func() error { return nil }
 	if t.expansion.blurred && t.holds(t.rows) {

@@ -454,7 +454,8 @@ type growth struct {
 // holds reports whether inducing inputs that show too little of so many rows are no reason for more of them, but for fewer rows.
 func (t *Trainer) holds(seen int) bool {
 	n := t.data.Rows()
-	return t.settings.autoInducing() && t.settings.MostSeconds == 0 && t.apart == 0 && t.grown.rows == 0 && seen <= t.settings.AllRows && t.settings.GrowRows(n) < n
+	free := t.settings.autoInducing() && t.settings.MostSeconds == 0 && t.apart == 0 && t.grown.rows == 0
+	return free && seen <= t.settings.AllRows && t.settings.GrowRows(n) < n
 }
 
 // heldRows is on how many then.
@@ -484,8 +485,8 @@ func (t *Trainer) holdBack() (undo func() error, err error) {
 	return undo, nil
 }
 
-// takeRest takes all rows in after the space has grown on the first of them, or is to grow no more, all as inducing inputs. Kernels that these say are
-// far behind leave, and what has been tried is not tried again. If it returns an error nothing is changed.
+// takeRest takes all rows in after the space has grown on the first of them, or is to grow no more, all as inducing inputs.
+// Kernels that these say are far behind leave, and what has been tried is not tried again. If it returns an error nothing is changed.
 func (t *Trainer) takeRest() (undo func() error, err error) {
 	undo = t.keep()
 	x, best := &t.expansion, math.Inf(-1)

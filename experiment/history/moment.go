@@ -26,8 +26,10 @@ type Moment struct {
 	Merged       int // evaluations that begin in it: 1 for a single one, 0 for one revised by an order
 	Rows         int // seen
 	Proportion   float64
-	Data         float64 // Proportion, or, where rows wait, closer to 1, and beyond 1 one step for each refinement, and for what takes in rows that came later
-	Seconds      float64
+	// Data is Proportion, or closer to 1 where rows wait, and beyond 1 one step for each refinement, and for what takes in rows
+	// that came later.
+	Data    float64
+	Seconds float64
 }
 
 // On returns the moment's coordinate on an axis.
