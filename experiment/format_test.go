@@ -59,7 +59,9 @@ func TestFormatPageHasArrays(t *testing.T) {
 		{"optimise.optimizer=natural", "schedule.batch=16"},
 		{"optimise.optimizer=collapsed", "optimise.hyperparameters=diagonal", "schedule.evaluate_every=1", "schedule.refine=0"},
 		growing("schedule.evaluate_every=0.5", "schedule.refine=0"),
-		growing("schedule.evaluate_every=0.5", "schedule.refine=0", "sparse.inducing=auto", "sparse.compare_all=20", "kernels.grow_rows=10"),
+		// It grows on some of its rows first.
+		growing("schedule.evaluate_every=0.2", "schedule.refine=0", "sparse.inducing=auto", "sparse.first_inducing=4", "sparse.compare_all=50",
+			"kernels.grow_rows=20", "data.outputs=80", "data.kernel=PER", "data.params=[1, 1, 0.5]", "data.noise=0.01"),
 		{"optimise.optimizer=natural", "sparse.inducing=auto", "sparse.first_inducing=4", "sparse.most_inducing=6", "posterior.errors=integrate",
 			"schedule.evaluate_every=1", "schedule.refine=1", "predict.weights=tempered"},
 		// Its leader has inducing inputs of its own.

@@ -337,8 +337,9 @@ func TestWhatGrowsOnSomeRowsEndsWithAll(t *testing.T) {
 	s, data := partlyGrowing()
 	s.Growth.Leaves = 2
 	for name, order := range map[string]func(tr *Trainer) error{
-		"no more": func(tr *Trainer) error { return tr.Reoptimize(Change{Grow: GrowOff}) },
-		"more":    func(tr *Trainer) error { return tr.Grow(75) },
+		"no more":  func(tr *Trainer) error { return tr.Reoptimize(Change{Grow: GrowOff}) },
+		"more":     func(tr *Trainer) error { return tr.Grow(75) },
+		"by order": func(tr *Trainer) error { return tr.Reoptimize(Change{Inducing: 60}) }, // more than there are rows
 	} {
 		d, all := data, 70
 		if name == "more" {
@@ -364,8 +365,8 @@ func TestWhatGrowsOnSomeRowsEndsWithAll(t *testing.T) {
 				t.Fatalf("%s: evaluation %d has seen %d rows of %d", name, last.Index, last.RowsSeen, all)
 			}
 		}
-		if tr.last.RowsSeen != all || tr.apart != 0 {
-			t.Errorf("%s: it ends with %d rows", name, tr.last.RowsSeen)
+		if tr.last.RowsSeen != all || tr.apart != 0 || name == "by order" && tr.m != 60 {
+			t.Errorf("%s: it ends with %d rows and %d inducing inputs", name, tr.last.RowsSeen, tr.m)
 		}
 		train(t, twin)
 		if a, b := twin.Checkpoint(), tr.Checkpoint(); !reflect.DeepEqual(a, b) {

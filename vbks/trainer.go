@@ -543,9 +543,11 @@ func (t *Trainer) Reoptimize(c Change) error {
 				return joined(err, undo())
 			}
 		}
-		t.settings.Inducing = max(t.m, min(c.Inducing, t.wanted()))
+		if t.settings.Inducing = t.m; t.apart > 0 { // of all rows they may be as many as asked for
+			t.settings.Inducing = max(t.m, min(c.Inducing, t.apart))
+		}
 		t.extra += t.rung // the evaluations of rungs that were climbed stay counted
-		t.rungs, t.rung, t.rough, t.again, t.told = []int{t.m}, 0, 0, 0, false
+		t.rungs, t.rung, t.rough, t.again, t.told = []int{min(t.settings.Inducing, t.data.Rows())}, 0, 0, 0, false
 	}
 	if c.Steps > 0 {
 		t.settings.Steps = c.Steps
