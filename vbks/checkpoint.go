@@ -65,7 +65,7 @@ const (
 //	rung                where M is chosen by itself: how often it has been raised, 1 if it need not be again
 //	apart               where the space grows on the first rows: up to which row it takes the others in when it has;
 //	                    those of "run" are the first until then
-//	grown               where rows were added behind: after which evaluation the last time, rows seen then,
+//	grown               where rows were added behind, or the first wait for the others: after which evaluation the last time, rows seen then,
 //	                    rows that each evaluation adds since, rows known since, of which those beyond the
 //	                    training rows of "run" are taken in by the next evaluation
 //	growth              where kernels come and go: 1 if they still do, 1 if there is no more to try
