@@ -22,7 +22,7 @@ const (
 	leftPeriods   = 4     // those that a solution leaves that are tried
 	siftedWants   = 6     // periods that a covariance wants at a leaf's place that are tried, and followed
 	siftedBest    = 2
-	pairedWants   = 24 // products of two periods that are tried, and followed
+	pairedWants   = 12 // products of two periods that are tried, and followed
 	pairedBest    = 4
 )
 
@@ -163,13 +163,23 @@ func (u *unit) sift(ctx context.Context, onRows, plain objective) error {
 	paired := func(p *kernelspace.Program, x []float64) ([][]float64, error) {
 		return u.drawer.Pair(ctx, p, x, pairedWants, u.factor)
 	}
-	if err := u.variants(ctx, onRows, plain, math.Inf(1), pairedBest, "paired", nil, paired); err != nil {
+	pair := func(which []bool) error {
+		return u.variants(ctx, onRows, plain, math.Inf(1), pairedBest, "paired", which, paired)
+	}
+	if err := pair(nil); err != nil {
 		return err
 	}
 	sifted := func(p *kernelspace.Program, x []float64) ([][]float64, error) {
 		return u.drawer.Sift(ctx, p, x, siftedWants, u.factor)
 	}
-	return u.variants(ctx, onRows, plain, math.Inf(1), siftedBest, "sifted", nil, sifted)
+	before := u.values()
+	if err := u.variants(ctx, onRows, plain, math.Inf(1), siftedBest, "sifted", nil, sifted); err != nil {
+		return err
+	}
+	if gained := u.gained(before); slices.Contains(gained, true) { // one period with short details may stand for two
+		return pair(gained)
+	}
+	return nil
 }
 
 // factor is covariance.Factor on the unit's lane.
@@ -194,11 +204,7 @@ func (u *unit) whileGaining(rounds int, variants func(which []bool) error) error
 		if err := variants(gained); err != nil {
 			return err
 		}
-		gained = make([]bool, len(before))
-		for i, v := range u.values() {
-			gained[i] = v > before[i]
-		}
-		if !slices.Contains(gained, true) {
+		if gained = u.gained(before); !slices.Contains(gained, true) {
 			break
 		}
 	}
@@ -208,6 +214,15 @@ func (u *unit) whileGaining(rounds int, variants func(which []bool) error) error
 // surely is what makes starts and cannot fail.
 func surely(of func(p *kernelspace.Program, x []float64) [][]float64) func(p *kernelspace.Program, x []float64) ([][]float64, error) {
 	return func(p *kernelspace.Program, x []float64) ([][]float64, error) { return of(p, x), nil }
+}
+
+// gained says of which kernels the present solutions are better than those with some values.
+func (u *unit) gained(before []float64) []bool {
+	gained := make([]bool, len(before))
+	for i, v := range u.values() {
+		gained[i] = v > before[i]
+	}
+	return gained
 }
 
 // values are those of the present solutions.

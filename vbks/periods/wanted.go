@@ -17,28 +17,14 @@ type Want struct {
 	Memory float64 // how far apart cycles are still alike; +Inf: all are
 	Gain   float64 // nats, about
 	Square float64 // the amplitude that gains them
-	Beside Partner // what it is multiplied by, if that repeats
-}
-
-// Partner is another leaf PER that a term has as a factor.
-type Partner struct{ Period, Length float64 }
-
-// at is its covariance at a lag.
-func (p Partner) at(lag float64) float64 {
-	s := math.Sin(math.Pi*lag/p.Period) / p.Length
-	return math.Exp(-2 * s * s)
 }
 
 const (
 	// Lags have so many cells for each row, so that a cell is a fraction of the shortest details.
 	lagCells = 32
-	// Periods are as long as so many rows at least, beside a partner, which leaves less to choose, and so many are within the
-	// range, or within twice the memory.
+	// Periods are as long as so many rows at least, and so many are within the range, or within twice the memory.
 	wantedRows   = 4
-	pairedRows   = 2
 	wantedCycles = 2
-	// The longer of two periods is such a part at least of one that both repeat within.
-	pairedTurns = 4
 	// What is usual is told by so many periods to either side, and anew after a quarter of these.
 	usualPeriods = 128
 	// Of a cycle of length ℓ harmonics up to this over ℓ are summed.
@@ -47,9 +33,6 @@ const (
 
 // wantedLengths are those of PER that are tried, from a sinusoid to a cycle of thirty details.
 func wantedLengths() []float64 { return []float64{1, 0.3, 0.1, 0.05} }
-
-// pairedLengths are those of either of two leaves PER.
-func pairedLengths() []float64 { return []float64{1, 0.5} }
 
 // Wanted finds what the covariance K̂ of a Gaussian process gains most by, to which
 // a·D is added, D_ij = B_ij k_PER(x_i, x_j) exp(−(x_i−x_j)²/2λ²), for periods p, lengths ℓ and memories λ; w is
@@ -98,55 +81,6 @@ func Wanted(ctx context.Context, x []float64, w mat.Symmetric, memories bool) (o
 	}
 	byGain(out)
 	return out
-}
-
-// Paired is Wanted for products of two leaves PER which both repeat within a period p, and not within a part of it,
-//
-//	D_ij = B_ij k_PER(x_i, x_j; p/a, ℓ₁) k_PER(x_i, x_j; p/b, ℓ₂),  a = 1, …, 4,  b > a,  (a, b) = 1,
-//
-// of which the first factor is beside what is wanted: of all a and b that with the best lengths. Both are smooth, else one
-// leaf would do.
-func Paired(ctx context.Context, x []float64, w mat.Symmetric, period float64) (out []Want) {
-	l, ok := lagged(x, w)
-	if !ok {
-		return nil
-	}
-	most := int(period / (pairedRows * l.spacing))
-	for a := 1; a <= min(pairedTurns, most); a++ {
-		if ctx.Err() != nil {
-			return nil
-		}
-		best := make([]Want, most+1)
-		for _, length := range pairedLengths() {
-			beside := Partner{Period: period / float64(a), Length: length}
-			l.weigh(beside.at)
-			for _, length := range pairedLengths() {
-				r := l.rate(length, period, pairedRows*l.spacing, l.span)
-				for b := a + 1; b <= most; b++ {
-					i := int((float64(b)/period-r.first)/r.step + 0.5)
-					if coprime(a, b) && i < len(r.gains) && r.gains[i] > best[b].Gain {
-						best[b] = Want{
-							Period: period / float64(b), Length: length, Memory: math.Inf(1), Gain: r.gains[i], Square: r.squares[i], Beside: beside,
-						}
-					}
-				}
-			}
-		}
-		for _, want := range best {
-			if want.Gain > 0 {
-				out = append(out, want)
-			}
-		}
-	}
-	byGain(out)
-	return out
-}
-
-func coprime(a, b int) bool {
-	for b > 0 {
-		a, b = b, a%b
-	}
-	return a == 1
 }
 
 func byGain(all []Want) {

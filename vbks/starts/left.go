@@ -230,14 +230,12 @@ func (w *Drawer) leftRows(p *kernelspace.Program, raw []float64) []int {
 			most = roughRows
 		}
 	}
-	if len(w.y) <= most {
-		rows := make([]int, len(w.y))
-		for i := range rows {
-			rows[i] = i
-		}
-		return rows
-	}
-	return random.Sample(rand.New(rand.NewPCG(w.seed, leftStream)), len(w.y), most)
+	return w.some(most, leftStream)
+}
+
+// some draws so many rows, all where there are no more.
+func (w *Drawer) some(most int, stream uint64) []int {
+	return random.Sample(rand.New(rand.NewPCG(w.seed, stream)), len(w.y), most)
 }
 
 // gather copies the inputs of some rows.

@@ -1,12 +1,17 @@
 package starts
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
 
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/params"
-	"example.com/kestrel/vbks/periods"
 )
 
 const (
@@ -14,15 +19,28 @@ const (
 	pairedLength = 0.25
 	// Two whose lengths are between that and this repeat both.
 	repairedLength = 3
+	// The longer of two periods is such a part at least of one that both repeat within, the shorter so many rows long at least.
+	pairedTurns = 4
+	pairedRows  = 2
+	// Two are valued by evidence of so many rows, the best of these of more.
+	pairedFirst, pairedRest = 256, 64
+	pairedStream            = 0x70616972
 )
+
+// pairedShares are those that the longer of two periods has of what makes details short.
+func pairedShares() []float64 { return []float64{0.02, 0.2, 0.6} }
 
 // Pair makes starts from a solution in each of which a product of two leaves PER has what one leaf PER with short details
 // explains: with p = ap₁ ≈ bp₂ for whole numbers a, b a product of two smooth cycles repeats after p, nearly at least,
 //
 //	k_PER(p₁, ℓ₁) k_PER(p₂, ℓ₂) ≈ c k_PER(p, ℓ),  ℓ ≪ ℓ₁, ℓ₂,
 //
-// so that a search finds p, whose harmonics are all there are, and no ascent leads from there to two periods. With what is
-// explained taken for noise the covariance says which a and b it wants, see periods.Paired, so many at most for each product.
+// so that a search finds p, whose harmonics are all there are, and no ascent leads from there to two periods. All coprime a ≤ 4 and
+// b > a are valued by the evidence of some rows, with lengths of the same details, near which k_PER is that of a length ℓp/2π,
+//
+//	(2π/ℓp)² = (2π/ℓ₁p₁)² + (2π/ℓ₂p₂)²
+//
+// so many at most are made for each product.
 // Where what has the short details stands beside the product, as an equal summand may, the two change places.
 // Where both repeat already, other periods are tried that repeat within the longer one or twice that: as one of a pair misses
 // the data by a sideband no ascent leads to the next, either. There are none without such a leaf or product. An error is of the
@@ -58,7 +76,7 @@ func (w *Drawer) Pair(ctx context.Context, p *kernelspace.Program, x []float64, 
 					!slices.Equal(s.leaves[k].Cols, s.leaves[i].Cols) {
 					continue
 				}
-				starts, err := s.pair(ctx, product, [2]int{i, j}, sharp, k, 1, most)
+				starts, err := s.pair(ctx, product, [2]int{i, j}, sharp, k, 1, most, pairedShares())
 				if err != nil {
 					return nil, err
 				}
@@ -72,7 +90,7 @@ func (w *Drawer) Pair(ctx context.Context, p *kernelspace.Program, x []float64, 
 				longer = j
 			}
 			for times := 1.0; times <= 2; times++ {
-				starts, err := s.pair(ctx, product, [2]int{i, j}, longer, longer, times, most/2)
+				starts, err := s.pair(ctx, product, [2]int{longer, i + j - longer}, longer, longer, times, most/2, nil)
 				if err != nil {
 					return nil, err
 				}
@@ -83,14 +101,20 @@ func (w *Drawer) Pair(ctx context.Context, p *kernelspace.Program, x []float64, 
 	return out, nil
 }
 
-// pair makes those of two leaves of a product, of which one is sharp, for what a leaf, this one or a summand, explains, within so
-// many times its period.
+// pair makes those of two leaves of a product, of which the first will have the longer period and one is sharp, for what a leaf, this
+// one or a summand, explains, within so many times its period. Without shares the lengths of the two say which the longer period has.
 func (s *sifting) pair(
-	ctx context.Context, product *params.Term, two [2]int, sharp, of int, times float64, most int,
+	ctx context.Context, product *params.Term, two [2]int, sharp, of int, times float64, most int, shares []float64,
 ) (out [][]float64, err error) {
 	raw := slices.Clone(s.all)
 	own := raw[:len(s.p.Params)]
+	first, second, span := s.leaves[two[0]], s.leaves[two[1]], s.scales.Span[s.leaves[of].Cols[0]]
+	precision := func(in *kernelspace.Instr) float64 { return math.Pow(2*math.Pi/(own[in.Off+1]*own[in.Off+2]), 2) }
 	period, share := times*own[s.leaves[of].Off+2], s.share(s.p, product, own)
+	both := precision(first) + precision(second)
+	if shares == nil {
+		shares = []float64{precision(first) / both}
+	}
 	if of != sharp { // they change places
 		t := params.Tree(s.p)
 		parent, term := enclosing(t, []int{of})
@@ -98,39 +122,86 @@ func (s *sifting) pair(
 			return nil, nil
 		}
 		were := share
-		share = s.share(s.p, term, own)
+		share, both = s.share(s.p, term, own), precision(s.leaves[of])
 		copy(own[s.leaves[of].Off+1:][:2], own[s.leaves[sharp].Off+1:][:2])
 		s.shrink(s.p, term, own, were)
 	}
-	if !(share > 0) {
+	if !(share > 0) || period > span {
 		return nil, nil
 	}
-	first, second := s.leaves[two[0]], s.leaves[two[1]]
-	one := slices.Clone(own)
-	one[first.Off+1], one[second.Off+1] = endless, endless
-	reference := slices.Clone(raw)
-	product.Amplify(reference, 0)
-	none := slices.Clone(one)
-	product.Amplify(none, 0)
-	column, w, err := s.score(ctx, first.Cols[0], [][]float64{reference}, s.noise+share, one, none)
-	if err != nil || w == nil {
-		return nil, err
-	}
-	wants := periods.Paired(ctx, column, w, period)
 	may := func(in *kernelspace.Instr, period float64) bool {
 		known := &s.p.Params[in.Off+2].Known
 		return known.How != kernelspace.Bounded || within(known, period)
 	}
-	for _, want := range wants[:min(most, len(wants))] {
-		if !may(first, want.Beside.Period) || !may(second, want.Period) {
-			continue
+	var all []valued
+	turns := int(period / (pairedRows * span / float64(len(s.y))))
+	for a := 1; a <= min(pairedTurns, turns); a++ {
+		for b := a + 1; b <= turns; b++ {
+			longer, shorter := period/float64(a), period/float64(b)
+			if !coprime(a, b) || !may(first, longer) || !may(second, shorter) {
+				continue
+			}
+			for _, part := range shares {
+				v := slices.Clone(raw)
+				v[first.Off+1], v[first.Off+2] = 2*math.Pi/(longer*math.Sqrt(part*both)), longer
+				v[second.Off+1], v[second.Off+2] = 2*math.Pi/(shorter*math.Sqrt((1-part)*both)), shorter
+				s.shrink(s.p, product, v[:len(own)], share)
+				all = append(all, valued{raw: v})
+			}
 		}
-		v := slices.Clone(own)
-		v[first.Off+1], v[first.Off+2] = want.Beside.Length, want.Beside.Period
-		v[second.Off+1], v[second.Off+2] = want.Length, want.Period
-		s.shrink(s.p, product, v, share)
-		params.Settle(s.p, v)
-		out = append(out, params.Free(s.p, v, s.noise, s.floor))
+	}
+	for _, of := range []struct{ rows, best int }{{pairedFirst, pairedRest}, {leftRows, most}} {
+		if err := s.value(ctx, all, s.some(of.rows, pairedStream)); err != nil || ctx.Err() != nil {
+			return nil, err
+		}
+		slices.SortStableFunc(all, func(a, b valued) int { return cmp.Compare(b.nats, a.nats) })
+		all = all[:min(of.best, len(all))]
+	}
+	for _, a := range all {
+		if v := a.raw[:len(own)]; !math.IsInf(a.nats, -1) {
+			params.Settle(s.p, v)
+			out = append(out, params.Free(s.p, v, s.noise, s.floor))
+		}
 	}
 	return out, nil
+}
+
+// valued are raw parameters with the evidence of some rows, −∞ where there is none.
+type valued struct {
+	raw  []float64
+	nats float64
+}
+
+// value finds it, but for a constant.
+func (s *sifting) value(ctx context.Context, all []valued, rows []int) error {
+	x, y := s.gather(rows), mat.NewVecDense(len(rows), nil)
+	for j, r := range rows {
+		y.SetVec(j, s.y[r])
+	}
+	z := mat.NewVecDense(len(rows), nil)
+	for i := range all {
+		a := &all[i]
+		a.nats = math.Inf(-1)
+		u, err := s.factor(x, s.whole, a.raw, s.noise)
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		if u == nil {
+			continue
+		}
+		z.CopyVec(y)
+		blas64.Trsv(blas.Trans, u.RawTriangular(), z.RawVector())
+		a.nats = -mat.Dot(z, z) / 2
+		for j := range rows {
+			a.nats -= math.Log(u.At(j, j))
+		}
+	}
+	return nil
+}
+
+func coprime(a, b int) bool {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a == 1
 }

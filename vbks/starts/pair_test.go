@@ -6,10 +6,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
+	"example.com/kestrel/device/cpu"
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/covariance"
 	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/starts"
-	"example.com/kestrel/vbks/starts/startstest"
 )
 
 // Where one leaf PER explains by short details what a product of two was drawn as, one of the starts has both periods, is better
@@ -17,6 +21,10 @@ import (
 // another pair has been found.
 func TestPairHasBothPeriods(t *testing.T) {
 	const n, noise = 400, 0.02
+	dev := cpu.New(cpu.Options{Lanes: 1})
+	onDevice := func(x []float64, p *kernelspace.Program, raw []float64, noise float64) (*mat.TriDense, error) {
+		return covariance.Factor(dev, dev.Lane(0), x, p, raw, noise)
+	}
 	const longer, shorter = 1.8, 1.8 / 13
 	for _, c := range []struct {
 		kernel   string
@@ -38,7 +46,7 @@ func TestPairHasBothPeriods(t *testing.T) {
 			x, y := drawn(t, rng, p, c.of, n, noise)
 			w := starts.NewDrawer(x, y, 1, starts.Options{Inducing: n, Floor: 1e-6, Scales: starts.Summarise(x, y, 1), Seed: 1})
 			single := params.Free(p, c.with, noise, 1e-6)
-			out, err := w.Pair(t.Context(), p, single, 24, startstest.Factor(t))
+			out, err := w.Pair(t.Context(), p, single, 24, onDevice)
 			must.OK(t, err)
 			had := evidence(t, p, single, x, y, 1e-6)
 			right, above := math.Inf(-1), 0 // the best with both periods, and how many of others are better

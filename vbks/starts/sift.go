@@ -17,6 +17,10 @@ const (
 	siftedNoise = 10
 	// Or, all of it, for a time that is so much shorter than the part that was wanted.
 	siftedShorter = 4
+	// So many of what is wanted may repeat later.
+	siftedRepeated = 3
+	// The length of a leaf PER that repeats nothing: its function is noise.
+	nothingRepeats = 1e-4
 	// The length of a leaf PER that is as good as constant.
 	endless = 90
 )
@@ -48,7 +52,7 @@ func (w *Drawer) Sift(ctx context.Context, p *kernelspace.Program, x []float64, 
 		if err != nil || wants == nil && ctx.Err() != nil {
 			return nil, err
 		}
-		for _, want := range wants[:min(most, len(wants))] {
+		for _, want := range w.repeated(wants[:min(most, len(wants))], in.Cols[0]) {
 			if known.How == kernelspace.Bounded && !within(known, want.Period) {
 				continue
 			}
@@ -80,6 +84,22 @@ func (w *Drawer) Sift(ctx context.Context, p *kernelspace.Program, x []float64, 
 		}
 	}
 	return out, nil
+}
+
+// repeated adds, of the first of what is wanted, what repeats after some of its periods only, with details as short: of a long
+// period with short details harmonics are wanted before it is.
+func (w *Drawer) repeated(wants []periods.Want, column int) (out []periods.Want) {
+	for i, want := range wants {
+		out = append(out, want)
+		for _, k := range []float64{2, 3, 4, 6} {
+			if i < siftedRepeated && k*want.Period <= w.scales.Span[column]/2 {
+				longer := want
+				longer.Period, longer.Length = k*want.Period, want.Length/k
+				out = append(out, longer)
+			}
+		}
+	}
+	return out
 }
 
 // sifting is a solution that is sifted.
@@ -116,6 +136,13 @@ func (s *sifting) wants(ctx context.Context, leaf, carrier int, term *params.Ter
 		term.Amplify(reference, 0)
 	}
 	references := [][]float64{reference}
+	if carrier < 0 && !beside {
+		rough := slices.Clone(s.all)
+		for d := range in.NumScale {
+			rough[in.Off+1+d] = nothingRepeats
+		}
+		references = append(references, rough)
+	}
 	if carrier >= 0 && !beside { // without repeating the function is as rough as its cycles
 		rough := slices.Clone(reference)
 		s.carry(s.leaves[carrier], rough, s.all[in.Off+1]*s.all[in.Off+1+in.NumScale]/(2*math.Pi))
