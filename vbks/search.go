@@ -211,6 +211,9 @@ func (u *unit) resume(ctx context.Context, onRows, plain objective) error {
 			if x := u.tasks[i].Known.Heard.X; x != nil {
 				from = append(from, x)
 			}
+			if u.worker.bound.whole > 0 {
+				from = append(from, u.drawer.Shift(u.model(i).program, free)...)
+			}
 			for _, x := range from {
 				trials[i] = append(trials[i], &ascent{start: x})
 			}

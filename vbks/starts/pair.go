@@ -41,9 +41,10 @@ func pairedShares() []float64 { return []float64{0.02, 0.2, 0.6} }
 //	(2π/ℓp)² = (2π/ℓ₁p₁)² + (2π/ℓ₂p₂)²
 //
 // so many at most are made for each product.
-// Where what has the short details stands beside the product, as an equal summand may, the two change places.
-// Where both repeat already, other periods are tried that repeat within the longer one or twice that: as one of a pair misses
-// the data by a sideband no ascent leads to the next, either. There are none without such a leaf or product. An error is of the
+// The leaf may have half of what both repeat within, so that they are tried within twice its period, too. Where what has the short
+// details stands beside the product, as an equal summand may, the two change places. Where both repeat already, other periods are
+// tried that repeat within the longer one or twice that: as one of a pair misses the data by a sideband no ascent leads to the next,
+// either; those of Shift are made whatever details are like. There are none without such a leaf or product. An error is of the
 // factorisation.
 func (w *Drawer) Pair(ctx context.Context, p *kernelspace.Program, x []float64, most int, factor Factor) (out [][]float64, err error) {
 	if len(w.y) > shapedRows {
@@ -76,11 +77,13 @@ func (w *Drawer) Pair(ctx context.Context, p *kernelspace.Program, x []float64, 
 					!slices.Equal(s.leaves[k].Cols, s.leaves[i].Cols) {
 					continue
 				}
-				starts, err := s.pair(ctx, product, [2]int{i, j}, sharp, k, 1, most, pairedShares())
-				if err != nil {
-					return nil, err
+				for times := 1.0; times == 1 || times*raw[s.leaves[k].Off+2] <= w.scales.Span[s.leaves[k].Cols[0]]/2 && times <= 2; times++ {
+					starts, err := s.pair(ctx, product, [2]int{i, j}, sharp, k, times, most, pairedShares())
+					if err != nil {
+						return nil, err
+					}
+					out = append(out, starts...)
 				}
-				out = append(out, starts...)
 			}
 			if length(sharp) < pairedLength || max(length(i), length(j)) > repairedLength {
 				continue
@@ -98,7 +101,7 @@ func (w *Drawer) Pair(ctx context.Context, p *kernelspace.Program, x []float64, 
 			}
 		}
 	}
-	return out, nil
+	return append(out, w.Shift(p, x)...), nil
 }
 
 // pair makes those of two leaves of a product, of which the first will have the longer period and one is sharp, for what a leaf, this

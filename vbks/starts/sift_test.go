@@ -29,8 +29,8 @@ func drawn(t *testing.T, rng *rand.Rand, p *kernelspace.Program, raw []float64, 
 }
 
 // A period with details shorter than rows are apart, that grows, or whose cycles are alike for a short time, looks like
-// noise that grows, and one of a few cycles like its harmonics: where a kernel has a place for it one of the starts has it and is much better as it is, also where the leaf has
-// another period.
+// noise that grows, and one of a few cycles like its harmonics: where a kernel has a place for it one of the starts has it and is
+// much better as it is, also where the leaf has another period.
 func TestSiftHasThePeriodOfItsPlace(t *testing.T) {
 	const n, period, long, noise = 320, 0.37, 5.17, 0.02
 	for _, c := range []struct {
