@@ -19,7 +19,8 @@ const (
 	pairedLength = 0.25
 	// Two whose lengths are between that and this repeat both.
 	repairedLength = 3
-	// The longer of two periods is such a part at least of one that both repeat within, the shorter so many rows long at least.
+	// The longer of two periods is such a part at least of one that both repeat within, the shorter as long at least as so many
+	// of the rows that it is valued on.
 	pairedTurns = 4
 	pairedRows  = 2
 	// Two are valued by evidence of so many rows, the best of these of more.
@@ -137,7 +138,7 @@ func (s *sifting) pair(
 		return known.How != kernelspace.Bounded || within(known, period)
 	}
 	var all []valued
-	turns := int(period / (pairedRows * span / float64(len(s.y))))
+	turns := int(period / (pairedRows * span / float64(min(len(s.y), leftRows))))
 	for a := 1; a <= min(pairedTurns, turns); a++ {
 		for b := a + 1; b <= turns; b++ {
 			longer, shorter := period/float64(a), period/float64(b)
