@@ -154,12 +154,12 @@ func (s *sifting) pair(
 			}
 		}
 	}
-	for _, of := range []struct{ rows, best int }{{pairedFirst, pairedRest}, {leftRows, most}} {
-		if err := s.value(ctx, all, s.some(of.rows, pairedStream)); err != nil || ctx.Err() != nil {
+	for _, round := range []struct{ rows, best int }{{pairedFirst, pairedRest}, {leftRows, most}} {
+		if err := s.value(ctx, all, s.some(round.rows, pairedStream)); err != nil || ctx.Err() != nil {
 			return nil, err
 		}
 		slices.SortStableFunc(all, func(a, b valued) int { return cmp.Compare(b.nats, a.nats) })
-		all = all[:min(of.best, len(all))]
+		all = all[:min(round.best, len(all))]
 	}
 	for _, a := range all {
 		if v := a.raw[:len(own)]; !math.IsInf(a.nats, -1) {

@@ -136,16 +136,15 @@ func (s *sifting) wants(ctx context.Context, leaf, carrier int, term *params.Ter
 		term.Amplify(reference, 0)
 	}
 	references := [][]float64{reference}
-	if carrier < 0 && !beside {
-		rough := slices.Clone(s.all)
-		for d := range in.NumScale {
-			rough[in.Off+1+d] = nothingRepeats
-		}
-		references = append(references, rough)
-	}
-	if carrier >= 0 && !beside { // without repeating the function is as rough as its cycles
+	if !beside { // without repeating the function is as rough as its cycles, or noise
 		rough := slices.Clone(reference)
-		s.carry(s.leaves[carrier], rough, s.all[in.Off+1]*s.all[in.Off+1+in.NumScale]/(2*math.Pi))
+		if carrier >= 0 {
+			s.carry(s.leaves[carrier], rough, s.all[in.Off+1]*s.all[in.Off+1+in.NumScale]/(2*math.Pi))
+		} else {
+			for d := range in.NumScale {
+				rough[in.Off+1+d] = nothingRepeats
+			}
+		}
 		references = append(references, rough)
 	}
 	column, w, err := s.score(ctx, in.Cols[0], references, s.noise, one, none)
