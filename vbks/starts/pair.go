@@ -55,7 +55,7 @@ func (w *Drawer) Pair(ctx context.Context, p *kernelspace.Program, x []float64, 
 	raw, t := s.all[:len(s.p.Params)], params.Tree(s.p)
 	var free []int // leaves whose period is to be found
 	for i, in := range s.leaves {
-		if w.seeks(s.p, in) && in.NumScale == 1 && in.NumPeriod == 1 {
+		if w.cycles(s.p, in) {
 			free = append(free, i)
 		}
 	}
@@ -168,6 +168,11 @@ func (s *sifting) pair(
 		}
 	}
 	return out, nil
+}
+
+// cycles reports whether a leaf PER has one length and one period, which is to be found.
+func (w *Drawer) cycles(p *kernelspace.Program, in *kernelspace.Instr) bool {
+	return w.seeks(p, in) && in.NumScale == 1 && in.NumPeriod == 1
 }
 
 // valued are raw parameters with the evidence of some rows, −∞ where there is none.

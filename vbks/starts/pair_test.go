@@ -38,6 +38,9 @@ func TestPairHasBothPeriods(t *testing.T) {
 			[]float64{0.8, 1, 0.47, 1, 20, 5, 1, 0.05, longer, 0.5, 4}, 1,
 		},
 		{"PER*PER+SE", []float64{1, 0.7, longer, 1, 0.8, shorter, 0.5, 4}, []float64{1, 0.7, longer, 1, 0.8, longer / 12, 0.5, 4}, 1},
+		{ // half of what both repeat within, a multiple of neither
+			"PER*PER+SE", []float64{1, 0.3, longer, 1, 0.8, 3 * longer / 29, 0.5, 4}, []float64{1, 20, 9, 1, 0.03, 1.5 * longer, 0.5, 4}, 1,
+		},
 	} {
 		rng := rand.New(rand.NewPCG(9, 1))
 		programs, _ := compiled(t, c.kernel)
@@ -54,7 +57,7 @@ func TestPairHasBothPeriods(t *testing.T) {
 			for _, s := range out {
 				v := evidence(t, p, s, x, y, 1e-6)
 				raw, _ := params.Raw(p, s, 1e-6)
-				if math.Abs(raw[c.at+1]/longer-1) < 0.02 && math.Abs(raw[c.at+4]/shorter-1) < 0.02 {
+				if math.Abs(raw[c.at+1]/longer-1) < 0.02 && math.Abs(raw[c.at+4]/c.of[c.at+4]-1) < 0.02 {
 					right = math.Max(right, v)
 				} else {
 					values = append(values, v)

@@ -18,7 +18,7 @@ func (w *Drawer) Shift(p *kernelspace.Program, x []float64) (out [][]float64) {
 	period := func(i int) float64 { return raw[leaves[i].Off+2] }
 	for i, in := range leaves {
 		product, _ := enclosing(t, []int{i})
-		if product == nil || product.In.Op != kernelspace.OpMul || !w.seeks(p, in) || in.NumScale != 1 || in.NumPeriod != 1 {
+		if product == nil || product.In.Op != kernelspace.OpMul || !w.cycles(p, in) {
 			continue
 		}
 		longer := slices.ContainsFunc(product.Leaves, func(j int) bool {

@@ -147,7 +147,7 @@ func (s *sifting) wants(ctx context.Context, leaf, carrier int, term *params.Ter
 		}
 		references = append(references, rough)
 	}
-	column, w, err := s.score(ctx, in.Cols[0], references, s.noise, one, none)
+	column, w, err := s.score(ctx, in.Cols[0], references, one, none)
 	if err != nil || w == nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (s *sifting) wants(ctx context.Context, leaf, carrier int, term *params.Ter
 // score is what pairs of rows want of a term, (ααᵀ − K̂⁻¹)∘B, where B is what one solution has beyond another, at the best of
 // some references, with their values of a column; nil where there is none.
 func (s *sifting) score(
-	ctx context.Context, c int, references [][]float64, noise float64, one, none []float64,
+	ctx context.Context, c int, references [][]float64, one, none []float64,
 ) (column []float64, w *mat.SymDense, err error) {
 	rows := s.leftRows(s.p, references[len(references)-1])
 	x, y := s.gather(rows), mat.NewVecDense(len(rows), nil)
@@ -169,7 +169,7 @@ func (s *sifting) score(
 	var chol *mat.Cholesky
 	alpha, top := new(mat.VecDense), math.Inf(-1)
 	for _, raw := range references {
-		u, err := s.factor(x, s.whole, raw, noise)
+		u, err := s.factor(x, s.whole, raw, s.noise)
 		if err != nil || ctx.Err() != nil {
 			return nil, nil, err
 		}
