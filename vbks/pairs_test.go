@@ -14,7 +14,9 @@ import (
 )
 
 // pairUnit is a unit of a kernel PER*PER+SE, all rows inducing inputs, on what it makes of raw parameters with noise, and its objectives.
-func pairUnit(t *testing.T, n int, of []float64, noise float64, o order) (u *unit, onRows, plain objective, free func(raw []float64) []float64) {
+func pairUnit(
+	t *testing.T, n int, of []float64, noise float64, o order,
+) (u *unit, onRows, plain objective, free func(raw []float64) []float64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 3))
 	d := Training{Dim: 1, X: make([]float64, n), Y: make([]float64, n)}
