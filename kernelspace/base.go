@@ -38,6 +38,15 @@ const (
 // there is nothing.
 func (o Op) ByLevel() bool { return o == OpCat || o == OpLevels }
 
+// Radial reports whether an operation is a function of r/ℓ, so that its length scale means the same as another's.
+func (o Op) Radial() bool {
+	switch o {
+	case OpSE, OpRQ, OpMatern12, OpMatern32, OpMatern52:
+		return true
+	}
+	return false
+}
+
 // What combines is numbered far from the leaves, between which and OpAdd lie
 // operations that nobody has code for.
 const (

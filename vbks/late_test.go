@@ -204,7 +204,7 @@ func TestSpaceGrowsOfEveryKind(t *testing.T) {
 		step   string // that some kernel comes by
 		leads  string // is a part of the leader
 	}{
-		{"columns", table, false, 3, []string{"SE", "LIN", "CONST"}, "SE[w] to SE[x]", "SE[w]"},
+		{"columns", table, false, 3, []string{"SE", "LIN", "CONST"}, "LIN to LIN[w]", "SE[w]"},
 		{"changes", step, true, 5, []string{"CONST"}, "change CONST", "CP("},
 	} {
 		s := growingSettings("collapsed")
@@ -248,10 +248,13 @@ func TestSpaceGrowsOfEveryKind(t *testing.T) {
 // partlyGrowing is what lets a space grow on some of its rows first.
 func partlyGrowing() (Settings, Training) {
 	s := growingSettings("collapsed")
-	s.Inducing, s.FirstInducing, s.AllRows, s.Starts, s.Growth.Rows, s.EvaluateEvery = 0, 4, 50, 1, 30, 0.2
+	s.Inducing, s.FirstInducing, s.AllRows, s.Starts, s.Growth.Rows, s.EvaluateEvery = 0, 4, 56, 1, 30, 0.2
 	data := fastSeries()
 	for i, x := range data.X { // enough of it to show in some of the rows
 		data.Y[i] += 4 * math.Sin(9*x)
+		if i > 42 { // which do not show all
+			data.Y[i] += 3 * x
+		}
 	}
 	return s, data
 }
@@ -385,8 +388,8 @@ func TestWhichRowsASpaceGrowsOnFirst(t *testing.T) {
 		edit func(*Settings)
 		on   int
 	}{
-		{"few", 1024, nil, 1024},
-		{"more", 1025, nil, 512},
+		{"few", 768, nil, 768},
+		{"more", 769, nil, 512},
 		{"the most", PromisedRows, nil, 512},
 		{"many", PromisedRows + 1, nil, PromisedRows + 1},
 		{"all at once", 1500, func(s *Settings) { s.Growth.Rows = 0 }, 1500},

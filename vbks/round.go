@@ -196,7 +196,7 @@ func (r *round) partOf(rows int) *rowSet {
 
 // dear reports whether bounds are on many rows, which are all inducing inputs.
 func (r *round) dear() bool {
-	return r.n == r.data.Rows() && r.m >= r.n && r.n > r.settings.AllRows && r.optimizer.search().always
+	return r.n == r.data.Rows() && r.m >= r.n && r.settings.Dear(r.n) && r.optimizer.search().always
 }
 
 // farNats behind the best kernel a late one is not searched for any closer: what misses that much lacks another part.

@@ -526,7 +526,7 @@ func (t *Trainer) takeRest() (undo func() error, err error) {
 
 // know makes the first n rows of all those that there are known.
 func (t *Trainer) know(n int) error {
-	t.data = t.all.upTo(n)
+	t.data = t.all.UpTo(n)
 	if err := t.setWeights(t.weightsOfAll()); err != nil {
 		return err
 	}
@@ -536,8 +536,8 @@ func (t *Trainer) know(n int) error {
 	return nil
 }
 
-// upTo are the first n rows.
-func (d Training) upTo(n int) Training {
+// UpTo are the first n rows.
+func (d Training) UpTo(n int) Training {
 	d.X, d.Y = d.X[:n*d.Dim:n*d.Dim], d.Y[:n:n]
 	if d.NoiseSD != nil {
 		d.NoiseSD = d.NoiseSD[:n:n]
@@ -548,7 +548,7 @@ func (d Training) upTo(n int) Training {
 // known are the rows that there are at the beginning.
 func (d Training) known() Training {
 	if d.Begin > 0 && d.Begin < d.Rows() && len(d.X) == d.Rows()*d.Dim {
-		return d.upTo(d.Begin)
+		return d.UpTo(d.Begin)
 	}
 	return d
 }

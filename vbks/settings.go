@@ -162,7 +162,7 @@ func (s Settings) GrowsWith(n, m int) bool {
 // few that can all be inducing inputs, where that would take long of all. n: it does not.
 func (s Settings) GrowRows(n int) int {
 	g := &s.Growth
-	if !g.On || g.Rows == 0 || !s.autoInducing() || n <= max(s.AllRows, g.Rows) || n > PromisedRows || s.most(n) < n {
+	if !g.On || g.Rows == 0 || !s.autoInducing() || !s.Dear(n) || n <= g.Rows || n > PromisedRows || s.most(n) < n {
 		return n
 	}
 	if e, err := s.Effort(n); err != nil || !e.Exact() {
@@ -170,6 +170,13 @@ func (s Settings) GrowRows(n int) int {
 	}
 	return g.Rows
 }
+
+// dearShare of AllRows are so many that bounds of late kernels with all of them as inducing inputs take several times as long as on
+// Growth.Rows, and half of all time from there to AllRows.
+const dearShare = 0.75
+
+// Dear reports whether late kernels are searched on some of n rows first, where all of them are inducing inputs.
+func (s Settings) Dear(n int) bool { return float64(n) > dearShare*float64(s.AllRows) }
 
 // DefaultSettings returns the settings that a config without further keys has.
 func DefaultSettings() Settings {

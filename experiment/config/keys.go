@@ -101,7 +101,7 @@ func (c *Config) keys() []key {
 		{"kernels", "grow", flag{&s.Growth.On}, "neighbours of the best kernels enter while the run goes on, and the least leave"},
 		{"kernels", "grow_live", whole{&s.Growth.Live, 2, 10_000}, "kernels that are compared then, at most"},
 		{"kernels", "grow_rows", whole{&s.Growth.Rows, 0, 100_000},
-			"of more than compare_all, up to 2000, on which it grows first where few inducing inputs show too little; 0: all"},
+			"of more than three quarters of compare_all, up to 2000, on which it grows first where few inducing inputs show too little; 0: all"},
 		{"kernels", "grow_leaves", whole{&s.Growth.Leaves, 1, grow.MostLeaves},
 			"base kernels in each of them, at most; 8, which is usual: or two more than the largest that is stated has"},
 		{"kernels", "grow_ratio", real{&s.Growth.Ratio, 0, 1, true},

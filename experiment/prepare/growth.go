@@ -110,7 +110,7 @@ func (w *workload) growing(search, full, wide cost.Bound, planned, further int) 
 	switch part := vbks.PartRows; {
 	case !w.effort.Exact():
 		each = w.scouting(search, planned, n, float64(w.kernels), w.inducing)
-	case w.sharp == n && n > max(part, w.config.Settings.AllRows):
+	case w.sharp == n && n > part && w.config.Settings.Dear(n):
 		each = perLate*w.between(full, wide, part).Gradient(part) + perLateAll*wide.Gradient(n)
 	case w.sharp > 0:
 		each = perLate * w.between(full, wide, w.sharp).Gradient(n)

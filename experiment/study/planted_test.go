@@ -132,6 +132,57 @@ func TestRivalsResolveRoughFunctions(t *testing.T) {
 	}
 }
 
+// Of more rows than growth has at first others' kernels are searched on as many as it is, and each has an evidence of all rows,
+// which is that of its mode where it is not far behind.
+func TestRivalsLearnOfSomeRows(t *testing.T) {
+	thorough.Unraced(t)
+	p, err := tinyPlanted(t, "sparse.inducing=auto", "sparse.compare_all=40", "kernels.grow_rows=25")
+	must.OK(t, err)
+	rng := random.Stream(1, "some rows", 0)
+	s := &drawnSet{kernel: kernelspace.Sum(p.Bases...).Canonical()}
+	for range 70 {
+		x := halfRange * (2*rng.Float64() - 1)
+		s.x, s.y = append(s.x, x), append(s.y, 2*math.Sin(4*x/halfRange)+x/halfRange+0.05*rng.NormFloat64())
+	}
+	pl, err := p.plant(t.Context(), s, 1, 1)
+	must.OK(t, err)
+	defer pl.close()
+	if on := pl.subject.Settings.GrowRows(70); on != 25 {
+		t.Fatalf("%d rows at first", on)
+	}
+	var space []kernelspace.Expr
+	for _, text := range []string{"SE", "LIN", "LIN+SE", "LIN*SE", "LIN*LIN"} {
+		e, err := kernelspace.Parse(text)
+		must.OK(t, err)
+		space = append(space, e.Canonical())
+	}
+	found, err := pl.train(t.Context(), space, nil)
+	must.OK(t, err)
+	best, climbed := math.Inf(-1), 0
+	for _, k := range found {
+		if math.IsNaN(k.nats) {
+			t.Errorf("%s has no evidence", k.id)
+		}
+		best = math.Max(best, k.nats)
+	}
+	for _, k := range found {
+		if k.climbed {
+			climbed++
+		} else if k.nats >= best-climbedNats {
+			t.Errorf("%s, %.1f nats behind, is as some rows have shown it", k.id, best-k.nats)
+		}
+		was := k.nats
+		k.climbed = false
+		must.OK(t, pl.climb(t.Context(), k))
+		if k.nats > was+0.01 && was >= best-climbedNats {
+			t.Errorf("%s of all rows gains %.3f nats more", k.id, k.nats-was)
+		}
+	}
+	if climbed < 2 || climbed == len(found) {
+		t.Errorf("%d of %d are climbed on all rows", climbed, len(found))
+	}
+}
+
 // What is known of a data set that was cut anywhere is not made again, and the row is the same.
 func TestPlantedCourse(t *testing.T) {
 	thorough.Unraced(t)

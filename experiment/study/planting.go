@@ -3,7 +3,9 @@ package study
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
+	"slices"
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/device/cpu"
@@ -366,21 +368,46 @@ func (t *planting) train(ctx context.Context, kernels []kernelspace.Expr, best *
 
 // search has the hyperparameters of kernels searched as a run does it, and their modes measured.
 func (t *planting) search(ctx context.Context, kernels []kernelspace.Expr, guesses map[string][]float64) (out []*trained, err error) {
-	return t.searchWith(ctx, t.subject.Settings, kernels, guesses)
+	return t.searchWith(ctx, t.subject, t.subject.Settings, kernels, guesses)
 }
 
-// searchWhole is search with all rows as inducing inputs from the beginning, if there are few, as growth has them for its late
-// kernels: what is narrow in hyperparameters is not seen with fewer.
+// climbedNats behind the best kernel what some of the rows have shown is climbed on all of them, as growth does.
+const climbedNats = 50
+
+// searchWhole is search as growth has it for its late kernels: with all rows as inducing inputs from the beginning, if there are few,
+// since what is narrow in hyperparameters is not seen with fewer; of more on those that growth begins with, and what is not far
+// behind there is climbed on all.
 func (t *planting) searchWhole(ctx context.Context, kernels []kernelspace.Expr, guesses map[string][]float64) (out []*trained, err error) {
-	s := t.subject.Settings
-	if n := t.subject.Train.Rows(); s.Inducing == 0 && n <= s.AllRows {
-		s.Inducing = n
+	s, sub := t.subject.Settings, *t.subject
+	n := sub.Train.Rows()
+	on := s.GrowRows(n)
+	if on < n {
+		sub.Train = sub.Train.UpTo(on)
 	}
-	return t.searchWith(ctx, s, kernels, guesses)
+	if s.Inducing == 0 && on <= s.AllRows {
+		s.Inducing = on
+	}
+	if out, err = t.searchWith(ctx, &sub, s, kernels, guesses); err != nil || on == n {
+		return out, err
+	}
+	best := math.Inf(-1)
+	for _, k := range slices.AppendSeq(slices.Clone(out), maps.Values(t.trained)) {
+		if k.nats > best {
+			best = k.nats
+		}
+	}
+	for _, k := range out {
+		if k.nats >= best-climbedNats {
+			if err := t.climb(ctx, k); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
 }
 
 func (t *planting) searchWith(
-	ctx context.Context, s vbks.Settings, kernels []kernelspace.Expr, guesses map[string][]float64,
+	ctx context.Context, sub *prepare.Subject, s vbks.Settings, kernels []kernelspace.Expr, guesses map[string][]float64,
 ) (out []*trained, err error) {
 	space := make([]vbks.Candidate, len(kernels))
 	for i, e := range kernels {
@@ -394,7 +421,7 @@ func (t *planting) searchWith(
 	if err != nil {
 		return nil, err
 	}
-	trainer, err := learn(ctx, dev, t.subject, space, s, guesses)
+	trainer, err := learn(ctx, dev, sub, space, s, guesses)
 	if err != nil {
 		return nil, err
 	}

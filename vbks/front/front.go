@@ -25,6 +25,8 @@ const (
 	again = 2
 	// Of so many kernels that enter all but one are the best with what they may gain.
 	hedge = 3
+	// Nor is one that loses more than Lossy nats before its hyperparameters are searched: what that makes up for is less.
+	Lossy = 40
 	// While rows arrive no more than Early enter at a time where it is known what they promise.
 	Early = 3
 	// What they promise is known of the neighbours of the first so many kernels then.
@@ -61,7 +63,8 @@ type Plan struct {
 	Leaders, Waiting, Beyond int
 }
 
-// Gains is by how many nats neighbours may be better than a kernel, by id, those that are not in it by none; see promise.Rows.
+// Gains is by how many nats neighbours may be better than a kernel, or worse, below 0, by id, those that are not in it by none; see
+// promise.Rows.
 type Gains func(of kernelspace.Expr, to []grow.Neighbour) map[string]float64
 
 // Tried is on how many rows kernels were compared that have left, by id.
@@ -108,14 +111,14 @@ func (t Tried) Settle(rows, all int) Tried {
 //
 //	score(parent) − log p(parent) + log p(neighbour)
 //
-// that is, how good it is if it explains no more than its parent, and where gains is not nil what it may gain on that. The best by
-// the first alone enter, or of three two by both and one by the first, since gains are of kernels that have not been trained;
-// as many as there is room for, but where gains are known no more than Early while rows arrive, when they are asked of few parents;
-// of all rows only the first kernel's, those that are not Doubtful, so much the prior and their parent's evidence say against
-// the others, and those that with what they may gain are as good as the best; but of a kernel that is stated none which is not
-// stated and with what it may gain is still Doubtful for that; and of a kernel with more than Wide neighbours those that promise
-// most as order says, gains that are good for that alone. Where none of these is left, the first kernel's moves enter, see
-// grow.Grammar.Moves.
+// that is, how good it is if it explains no more than its parent, and where gains is not nil what it may gain on that or lose. The
+// best by the first, with what they lose, enter, or of three two with what they may gain, too, since gains are of kernels that have not
+// been trained; as many as there is room for, but where gains are known no more than Early while rows arrive, when they are asked of
+// few parents; of all rows none that are Lossy, only the first kernel's, those that are not Doubtful, so much the prior and their
+// parent's evidence say against the others, and those that with what they may gain are as good as the best; but of a kernel that is
+// stated none which is not stated and with what it may gain is still Doubtful for that; and of a kernel with more than Wide neighbours
+// those that promise most as order says, gains that are good for that alone. Where none of these is left, the first kernel's moves
+// enter, see grow.Grammar.Moves.
 //
 // Who is Gone leaves in any case. To make room those that are least leave, but not the leaders, and half of live, or of a
 // larger space that it began with, stay (sequential halving, as pruning does): with many rows
@@ -177,9 +180,10 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 			if place > 0 && !near(promise, Doubtful) && !near(more, 0) {
 				continue
 			}
-			if gains != nil && rows == all && g.Preferred(k.Expr)-g.Preferred(n.Expr)-gain[id] > Doubtful {
+			if gains != nil && rows == all && (gain[id] < -Lossy || g.Preferred(k.Expr)-g.Preferred(n.Expr)-max(0, gain[id]) > Doubtful) {
 				continue
 			}
+			promise += min(0, gain[id])
 			if p, some := proposed[id]; !some || more > p.more || more == p.more && promise > p.promise {
 				proposed[id] = proposal{Entrant{n.Expr, k.Expr.ID(), n.Step()}, promise, more}
 			}
@@ -234,7 +238,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 // proposal is a kernel that may enter.
 type proposal struct {
 	Entrant
-	promise, more float64 // by its parent's score, and with what it may gain
+	promise, more float64 // by its parent's score and what it loses, and with what it may gain
 }
 
 // hedged merges two orders of the same, two of the first to one of the second.

@@ -1,4 +1,4 @@
-// Package promise says what kernels with one leaf more than another may gain on it, before any of them is trained.
+// Package promise says what kernels one step away from another may gain on it, or lose, before any of them is trained.
 package promise
 
 import (
@@ -31,6 +31,8 @@ const (
 	mostPeriods = 2
 	// Gains are multiples of so many nats, so that rounding makes no order.
 	resolution = 1e-3
+	// What gains no more beside what there is may lose where nothing of that stays.
+	leastGain = 3
 )
 
 // share is how much of the function's variance, and of the noise's, becomes a leaf's.
@@ -83,18 +85,26 @@ type Solution struct {
 	Noise   float64
 }
 
-// Gains returns, by id, what neighbours with a leaf more that is added or multiplied gain on a solution, in nats, about, to the
-// thousandth and at least 0, and 0 of other neighbours. With K₀ the covariance of the rows and σ² the noise of the solution, and
-// D what the leaf adds to it for an amplitude of one at its place, the rest being as it is, it is
+// Gains returns, by id, what neighbours gain on a solution, in nats, about, to the thousandth. With K₀ the covariance of the rows and
+// σ² the noise of the solution, and D what a leaf that is added or multiplied adds to it for an amplitude of one at its place, the
+// rest being as it is, it is
 //
 //	max ln N(y; 0, (1 − b)K₀ + (bk̄ + cσ²)D/d̄ + (1 − c)σ²I) − ln N(y; 0, K₀ + σ²I) − ln n,
 //
 // where k̄ and d̄ are the means of the diagonals of K₀ and D: a share b of the function, or c of what is taken for noise, becomes
 // the leaf's. The maximum is over some shares and n choices of the leaf's hyperparameters: lengths of a radial one; what is in the
 // middle of the prior for others; of PER the two periods and lengths that pairs of rows want most (periods.Wanted), with n
-// the number of rows, since there are about as many periods to choose from. Nothing is optimised, so that it is an order in
-// which to try neighbours, and no evidence. All cores work on it; compile makes programs, for several at a time. It is nil where
-// the context has ended or K₀ + σ²I is near singular.
+// the number of rows, since there are about as many periods to choose from. The solution is valued with the best of the same shares,
+// without D, and of some noises, lest all neighbours gain what these do; there are no gains below 0. But where a factor that is
+// constant nowhere, as a line, gains little, its product with P, what stands at its place, is what there is there, and it may lose:
+//
+//	max ln N(y; 0, K₀ − P + a(p̄/d̄)D + sσ²I) − ln N(y; 0, K₀ + σ²I) − ln n
+//
+// over some amplitudes a and noises s. So it is where another leaf stands in the place of one, of which P is the term then: of a radial
+// one its length, or that within which the cycles of PER are smooth, is tried, too, and of PER what is wanted without the leaf. Where a
+// leaf is left out nothing is in the place of P, or for a factor a constant: what is left is as large. Of moves and of change points
+// nothing is said, which is 0. Nothing is optimised, so that it is an order in which to try neighbours, and no evidence. All cores work
+// on it; compile makes programs, for several at a time. It is nil where the context has ended or K₀ + σ²I is near singular.
 func (r *Rows) Gains(ctx context.Context, of Solution, neighbours []grow.Neighbour, compile compiler) map[string]float64 {
 	l := r.look(of, compile)
 	if l == nil {
@@ -133,19 +143,26 @@ func (r *Rows) Gains(ctx context.Context, of Solution, neighbours []grow.Neighbo
 
 // neighbour is what one of them gains.
 func (l *looked) neighbour(ctx context.Context, w *desk, n *grow.Neighbour, compile compiler) (most float64) {
-	if n.Kind != grow.Add && n.Kind != grow.Multiply || ctx.Err() != nil {
-		return 0
-	}
-	program, err := compile(n.Expr)
-	if err != nil {
+	if ctx.Err() != nil {
 		return 0
 	}
 	leaf, err := kernelspace.Parse(n.Leaf)
 	if err != nil {
 		return 0
 	}
-	for _, around := range l.places(program.Own(), n.Kind) {
-		most = math.Max(most, l.gain(ctx, w, leaf, around, compile))
+	switch n.Kind {
+	case grow.Add, grow.Multiply:
+		program, err := compile(n.Expr)
+		if err != nil {
+			return 0
+		}
+		for i, around := range l.places(program.Own(), n.Kind) {
+			if v := l.gain(ctx, w, n.Kind, leaf, around, compile); i == 0 || v > most {
+				most = v
+			}
+		}
+	case grow.Replace, grow.Column, grow.Remove:
+		most = l.change(ctx, w, n, leaf, compile)
 	}
 	return resolution * math.Round(most/resolution)
 }
@@ -161,6 +178,19 @@ type desk struct {
 	y     []float64
 }
 
+// wanted is ααᵀ − K̂⁻¹ of what has been factorised, with L⁻¹y in y.
+func (w *desk) wanted() square {
+	n, out := len(w.y), make(square, len(w.a))
+	w.level.SolveVector(true, n, w.a, n, w.y)
+	w.level.Inverse(&w.work, n, w.a, n, out, n)
+	for i := range n {
+		for j := range n {
+			out[i*n+j] = w.y[i]*w.y[j] - out[i*n+j]
+		}
+	}
+	return out
+}
+
 func newDesk(n int) *desk {
 	return &desk{level: simd.Best(), a: make(square, n*n), y: make([]float64, n)}
 }
@@ -169,33 +199,38 @@ func newDesk(n int) *desk {
 type looked struct {
 	*Rows
 	id     string
-	leaves []square // what each of its leaves is
+	expr   kernelspace.Expr
+	tree   *params.Term
+	ins    []*kernelspace.Instr // of its leaves
+	raw    []float64
+	leaves []square // what each of these is
 	k      square   // K₀
 	noise  float64
-	nats   float64
-	w      square // ααᵀ − (K₀ + σ²I)⁻¹
+	best   float64 // log evidence with the best of its noise and others, as others are looked at with
+	w      square  // ααᵀ − (K₀ + σ²I)⁻¹
 }
 
 // look factorises a solution's covariance; nil where that cannot be.
 func (r *Rows) look(of Solution, compile compiler) *looked {
-	n := len(r.y)
-	l := &looked{Rows: r, k: r.matrix(of.Program, of.Raw), noise: of.Noise, w: make(square, n*n)}
+	n, own := len(r.y), of.Program.Own()
+	l := &looked{Rows: r, id: own.Expr.ID(), expr: own.Expr, tree: params.Tree(own), ins: params.Leaves(own), raw: of.Raw,
+		k: r.matrix(of.Program, of.Raw), noise: of.Noise}
 	w := newDesk(n)
 	var ok bool
-	if l.nats, ok = l.with(w, nil, share{}); !ok {
+	if l.best, ok = l.with(w, nil, share{}); !ok {
 		return nil
 	}
-	w.level.SolveVector(true, n, w.a, n, w.y) // α
-	w.level.Inverse(&w.work, n, w.a, n, l.w, n)
-	for i := range n {
-		for j := range n {
-			l.w[i*n+j] = w.y[i]*w.y[j] - l.w[i*n+j]
+	l.w = w.wanted()
+	for _, s := range slices.Concat(firstShares(), slices.Concat(otherShares()...)) { // what a leaf may leave, without it
+		if v, ok := l.with(w, nil, s); ok {
+			l.best = math.Max(l.best, v)
 		}
 	}
-	own := of.Program.Own()
-	l.id = own.Expr.ID()
+	if v, _ := l.noisy(w, l.k); v > l.best {
+		l.best = v
+	}
 	exprs := own.Expr.Leaves()
-	for i, in := range params.Leaves(own) {
+	for i, in := range l.ins {
 		if in.Op == kernelspace.OpStep { // it is no covariance
 			l.leaves = append(l.leaves, nil)
 			continue
@@ -319,6 +354,13 @@ func (l *looked) with(w *desk, d square, of share) (nats float64, ok bool) {
 	for i := range n {
 		w.a[i*n+i] += (1 - of.noise) * l.noise
 	}
+	return l.evidence(w)
+}
+
+// evidence is the log evidence of the covariance w.a, but for a constant; false where there is none. The factor is left there, and of
+// it L⁻¹y in w.y.
+func (l *looked) evidence(w *desk) (nats float64, ok bool) {
+	n := len(l.y)
 	if w.level.Cholesky(&w.work, n, w.a, n) != 0 {
 		return 0, false
 	}
@@ -332,7 +374,7 @@ func (l *looked) with(w *desk, d square, of share) (nats float64, ok bool) {
 }
 
 // gain is what a leaf gains where it is multiplied by a matrix.
-func (l *looked) gain(ctx context.Context, w *desk, leaf kernelspace.Expr, around square, compile compiler) float64 {
+func (l *looked) gain(ctx context.Context, w *desk, kind string, leaf kernelspace.Expr, around square, compile compiler) float64 {
 	p, err := compile(leaf)
 	if err != nil {
 		return 0
@@ -342,7 +384,7 @@ func (l *looked) gain(ctx context.Context, w *desk, leaf kernelspace.Expr, aroun
 	var choices []square
 	among := float64(len(l.y))
 	if in.Op == kernelspace.OpPER && len(in.Cols) == 1 {
-		choices = l.repeating(ctx, p, in, around)
+		choices = l.repeating(ctx, p, in, l.w, around)
 	} else {
 		choices = slices.Clone(l.leaf(leaf.ID(), p, in))
 		among = float64(len(choices))
@@ -351,7 +393,7 @@ func (l *looked) gain(ctx context.Context, w *desk, leaf kernelspace.Expr, aroun
 	for i, k := range choices {
 		d := slices.Clone(k)
 		times(d, around)
-		if choices[i] = d; !(l.trace(d) > 0) {
+		if !(l.trace(d) > 0) {
 			continue
 		}
 		for f, of := range firstShares() {
@@ -363,23 +405,31 @@ func (l *looked) gain(ctx context.Context, w *desk, leaf kernelspace.Expr, aroun
 	if best < 0 {
 		return 0
 	}
+	d := slices.Clone(choices[best])
+	times(d, around)
 	for _, of := range otherShares()[better] {
-		if v, ok := l.with(w, choices[best], of); ok {
+		if v, ok := l.with(w, d, of); ok {
 			top = math.Max(top, v)
 		}
 	}
-	return math.Max(0, top-l.nats-math.Log(among))
+	top = math.Max(0, top-l.best-math.Log(among))
+	if kind == grow.Add || in.Op.Radial() || in.Op == kernelspace.OpPER || top > leastGain { // it may be as good as constant
+		return top
+	}
+	at := place{around: around, rest: slices.Clone(l.k), trace: l.trace(around), factor: true}
+	floats.Sub(at.rest, around)
+	return math.Min(top, l.stead(w, &at, choices)-math.Log(among)-l.best)
 }
 
-// repeating are leaves PER with the periods that are wanted most where they are multiplied by a matrix.
+// repeating are leaves PER with the periods that are wanted most by w where they are multiplied by a matrix.
 func (l *looked) repeating(
-	ctx context.Context, p *kernelspace.Program, in *kernelspace.Instr, around square,
+	ctx context.Context, p *kernelspace.Program, in *kernelspace.Instr, w, around square,
 ) (out []square) {
 	column := make([]float64, len(l.y))
 	for i := range column {
 		column[i] = l.x[i*l.dim+in.Cols[0]]
 	}
-	w := slices.Clone(l.w)
+	w = slices.Clone(w)
 	times(w, around)
 	raw := make([]float64, len(p.Params))
 	for _, want := range periods.Wanted(ctx, column, mat.NewSymDense(len(l.y), w), false) {
@@ -391,6 +441,17 @@ func (l *looked) repeating(
 	return out
 }
 
+// middle are a leaf's parameters in the middle of the prior, with an amplitude of one.
+func (r *Rows) middle(p *kernelspace.Program, in *kernelspace.Instr) []float64 {
+	raw := make([]float64, len(p.Params))
+	for d := range raw {
+		mean, _ := p.Prior(d, r.scales)
+		raw[d] = math.Exp(mean)
+	}
+	raw[in.Off] = 1
+	return raw
+}
+
 // leaf is what a leaf may be, with an amplitude of one.
 func (r *Rows) leaf(id string, p *kernelspace.Program, in *kernelspace.Instr) []square {
 	r.mu.Lock()
@@ -398,22 +459,16 @@ func (r *Rows) leaf(id string, p *kernelspace.Program, in *kernelspace.Instr) []
 	if known, ok := r.known[id]; ok {
 		return known
 	}
-	raw := make([]float64, len(p.Params))
-	for d := range raw {
-		mean, _ := p.Prior(d, r.scales)
-		raw[d] = math.Exp(mean)
-	}
-	raw[in.Off] = 1
+	raw := r.middle(p, in)
 	var out []square
-	switch in.Op {
-	case kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
+	if in.Op.Radial() {
 		for _, s := range spans() {
 			for d := range in.NumScale {
 				raw[in.Off+1+d] = s * r.scales.Span[in.Cols[min(d, len(in.Cols)-1)]]
 			}
 			out = append(out, r.matrix(p, raw))
 		}
-	default:
+	} else {
 		out = append(out, r.matrix(p, raw))
 	}
 	if r.known == nil {

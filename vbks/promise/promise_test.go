@@ -11,6 +11,7 @@ import (
 	"example.com/kestrel/internal/must"
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/kernelspace/grow"
+	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/promise"
 	"example.com/kestrel/vbks/starts"
 )
@@ -95,7 +96,7 @@ func TestWhatIsMissingPromisesMost(t *testing.T) {
 			}
 			above := 0
 			for id, v := range gains {
-				if math.IsNaN(v) || v < 0 {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
 					t.Errorf("%s: a gain of %g", id, v)
 				}
 				if v > gains[want] {
@@ -113,7 +114,35 @@ func TestWhatIsMissingPromisesMost(t *testing.T) {
 	}
 }
 
-// What is said of a line at any place is what evidence says, with covariances written out entry by entry.
+// evidence is ln N(y; 0, K + diagonal·I), but for a constant, entry by entry.
+func evidence(t *testing.T, x, y []float64, k func(a, b float64) float64, diagonal float64) float64 {
+	t.Helper()
+	n := len(x)
+	c := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			c.SetSym(i, j, k(x[i], x[j]))
+		}
+		c.SetSym(i, i, c.At(i, i)+diagonal)
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(c) {
+		t.Fatal("not positive definite")
+	}
+	var a mat.VecDense
+	must.OK(t, chol.SolveVecTo(&a, mat.NewVecDense(n, slices.Clone(y))))
+	return -(mat.Dot(&a, mat.NewVecDense(n, slices.Clone(y))) + chol.LogDet()) / 2
+}
+
+func mean(x []float64, k func(a, b float64) float64) (m float64) {
+	for _, v := range x {
+		m += k(v, v) / float64(len(x))
+	}
+	return m
+}
+
+// What is said of a line at any place, and of kernels with a leaf less or with a line in its place, is what evidence says, with
+// covariances written out entry by entry.
 func TestGainsOfALine(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 2))
 	const n, noise = 60, 0.4
@@ -123,65 +152,165 @@ func TestGainsOfALine(t *testing.T) {
 		return 0.5 * math.Exp(-2*s*s)
 	}
 	se := func(a, b float64) float64 { return 0.7 * math.Exp(-(a-b)*(a-b)/(2*16)) }
-	x, y := drawn(t, rng, program(t, "PER*LIN+SE"), []float64{0.05, 0.8, 0.9, 1, 1, 1, 4}, n, noise)
-	logN := func(k func(a, b float64) float64, diagonal float64) float64 {
-		c := mat.NewSymDense(n, nil)
-		for i := range n {
-			for j := range i + 1 {
-				c.SetSym(i, j, k(x[i], x[j]))
+	one := func(float64, float64) float64 { return 1 }
+	none := func(float64, float64) float64 { return 0 }
+	noises := []float64{1, 2, 4, 10, 30}
+	for _, drawnFrom := range []string{"PER*LIN+SE", "PER+SE"} {
+		both := func(a, b float64) float64 { return per(a, b) + se(a, b) }
+		from := map[string][]float64{"PER*LIN+SE": {0.05, 0.8, 0.9, 1, 1, 1, 4}, "PER+SE": raw}[drawnFrom]
+		x, y := drawn(t, rng, program(t, drawnFrom), from, n, noise)
+		p := program(t, "PER+SE")
+		r := promise.New(x, y, 1, starts.Summarise(x, y, 1), 1, promise.Most)
+		gains := r.Gains(t.Context(), promise.Solution{Program: p, Raw: raw, Noise: noise}, grammar(t).Neighbours(p.Expr), compile)
+		shared := func(line func(a, b float64) float64, of [2]float64) float64 {
+			more := 0.0
+			if m := mean(x, line); m > 0 {
+				more = (of[0]*mean(x, both) + of[1]*noise) / m
 			}
-			c.SetSym(i, i, c.At(i, i)+diagonal)
+			return evidence(t, x, y, func(a, b float64) float64 { return (1-of[0])*both(a, b) + more*line(a, b) }, (1-of[1])*noise)
 		}
-		var chol mat.Cholesky
-		if !chol.Factorize(c) {
-			t.Fatal("not positive definite")
+		noisy := func(k func(a, b float64) float64) float64 { // as long as more noise is better
+			top := math.Inf(-1)
+			for _, times := range noises {
+				v := evidence(t, x, y, k, times*noise)
+				if v <= top {
+					break
+				}
+				top = v
+			}
+			return top
 		}
-		var a mat.VecDense
-		must.OK(t, chol.SolveVecTo(&a, mat.NewVecDense(n, y)))
-		return -(mat.Dot(&a, mat.NewVecDense(n, y)) + chol.LogDet()) / 2
+		best := noisy(both)
+		for _, of := range [][2]float64{{0, 0.3}, {0.5, 0}, {0, 0.1}, {0, 0.6}, {0, 0.9}, {0.1, 0}, {0.9, 0}} {
+			best = math.Max(best, shared(none, of))
+		}
+		instead := func(rest, term, line func(a, b float64) float64) float64 { // of the term, as much of the line
+			with := func(times float64) func(a, b float64) float64 {
+				f := times * mean(x, term) / mean(x, line)
+				return func(a, b float64) float64 { return rest(a, b) + f*line(a, b) }
+			}
+			top, at := math.Inf(-1), 0.0
+			for _, times := range noises {
+				v := evidence(t, x, y, with(1), times*noise)
+				if v <= top {
+					break
+				}
+				top, at = v, times
+			}
+			for _, f := range []float64{0.3, 3} {
+				top = math.Max(top, evidence(t, x, y, with(f), at*noise))
+			}
+			return top - best
+		}
+		check := func(text string, want float64) {
+			t.Helper()
+			id := program(t, text).Expr.ID()
+			// Gains are multiples of .001.
+			if got, ok := gains[id]; !ok || math.Abs(got-want) > 5.01e-4 {
+				t.Errorf("%s of data from %s: a gain of %v, want %v", id, drawnFrom, got, want)
+			}
+		}
+		losing := 0
+		for _, c := range []struct {
+			id         string
+			what, rest func(a, b float64) float64 // that a line is multiplied by, and what there is beside
+		}{
+			{"PER+SE+LIN", one, nil}, {"PER*LIN+SE", per, se}, {"PER+SE*LIN", se, per}, {"(PER+SE)*LIN", both, none},
+		} {
+			line := func(a, b float64) float64 { return a * b * c.what(a, b) }
+			then := [][2]float64{{0, 0.3}, {0, 0.1}, {0, 0.6}, {0, 0.9}}
+			if shared(line, [2]float64{0.5, 0}) > shared(line, then[0]) {
+				then = [][2]float64{{0.5, 0}, {0.1, 0}, {0.9, 0}}
+			}
+			want := 0.0
+			for _, of := range then {
+				want = math.Max(want, shared(line, of)-best)
+			}
+			if c.rest != nil && want <= 3 { // a line is nowhere constant
+				want = math.Min(want, instead(c.rest, c.what, line))
+				losing++
+			}
+			check(c.id, want)
+		}
+		if losing == 0 {
+			t.Errorf("data from %s: no product with a line loses", drawnFrom)
+		}
+		check("PER", noisy(per)-best)
+		check("SE", noisy(se)-best)
+		alone := func(a, b float64) float64 { return a * b }
+		check("PER+LIN", instead(per, se, alone))
+		check("LIN+SE", instead(se, per, alone))
+
+		p = program(t, "PER*LIN+SE")
+		own := leafwise(t, p, map[string][]float64{"PER": {0.5, 0.8, 0.9}, "LIN": {0.1, 1}, "SE": {0.7, 4}})
+		gains = r.Gains(t.Context(), promise.Solution{Program: p, Raw: own, Noise: noise},
+			grammar(t).Neighbours(p.Expr), compile)
+		grows := func(a, b float64) float64 { return a * b * per(a, b) / 10 }
+		both = func(a, b float64) float64 { return grows(a, b) + se(a, b) }
+		best = noisy(both)
+		for _, of := range [][2]float64{{0, 0.3}, {0.5, 0}, {0, 0.1}, {0, 0.6}, {0, 0.9}, {0.1, 0}, {0.9, 0}} {
+			best = math.Max(best, shared(none, of))
+		}
+		flat := mean(x, grows) / mean(x, per)
+		check("PER+SE", noisy(func(a, b float64) float64 { return flat*per(a, b) + se(a, b) })-best) // as much in the mean
+		steep := mean(x, grows) / mean(x, alone)
+		check("LIN+SE", noisy(func(a, b float64) float64 { return steep*alone(a, b) + se(a, b) })-best)
 	}
-	both := func(a, b float64) float64 { return per(a, b) + se(a, b) }
-	p := program(t, "PER+SE")
-	r := promise.New(x, y, 1, starts.Summarise(x, y, 1), 1, promise.Most)
-	gains := r.Gains(t.Context(), promise.Solution{Program: p, Raw: raw, Noise: noise},
-		grammar(t).Neighbours(p.Expr), compile)
+}
+
+// leafwise are parameters of a program whose leaves are all of different kinds.
+func leafwise(t *testing.T, p *kernelspace.Program, of map[string][]float64) []float64 {
+	t.Helper()
+	raw := make([]float64, len(p.Params))
+	exprs := p.Own().Expr.Leaves()
+	for i, in := range params.Leaves(p.Own()) {
+		copy(raw[in.Off:], of[exprs[i].ID()])
+	}
+	return raw
+}
+
+// Another leaf in the place of one that stands for it loses little, less than any other and than none; what explains much is
+// missed.
+func TestAnotherLeafInItsPlace(t *testing.T) {
+	const n, noise = 250, 0.05
+	g := grammar(t)
 	for _, c := range []struct {
-		id   string
-		what func(a, b float64) float64 // that a line is multiplied by
+		of, has, better string
+		raw, as         map[string][]float64
+		missed          []string
 	}{
-		{"PER+SE+LIN", func(float64, float64) float64 { return 1 }},
-		{"PER*LIN+SE", per},
-		{"PER+SE*LIN", se},
-		{"(PER+SE)*LIN", both},
+		{
+			"PER+LIN", "PER+SE", "PER+LIN", map[string][]float64{"PER": {0.5, 0.8, 0.9}, "LIN": {0.05, 1}},
+			map[string][]float64{"PER": {0.5, 0.8, 0.9}, "SE": {2, 15}}, []string{"SE", "PER", "RQ+SE"},
+		},
+		{
+			"PER*SE", "PER*RQ", "PER*SE", map[string][]float64{"PER": {1, 0.8, 0.9}, "SE": {1, 3}},
+			map[string][]float64{"PER": {1, 0.8, 0.9}, "RQ": {1, 3, 1}}, []string{"PER", "RQ", "LIN*RQ", "PER*LIN"},
+		},
+		{
+			"SE*LIN", "PER*LIN", "LIN*SE", map[string][]float64{"SE": {1, 2}, "LIN": {0.05, 1}}, // of a period that is never seen
+			map[string][]float64{"PER": {1, 0.4, 30}, "LIN": {0.05, 1}}, []string{"LIN", "LIN*LIN"},
+		},
 	} {
-		line := func(a, b float64) float64 { return a * b * c.what(a, b) }
-		mean, function := 0.0, 0.0
-		for _, v := range x {
-			mean, function = mean+line(v, v)/n, function+both(v, v)/n
+		rng := rand.New(rand.NewPCG(10, 4))
+		from, p := program(t, c.of), program(t, c.has)
+		x, y := drawn(t, rng, from, leafwise(t, from, c.raw), n, noise)
+		r := promise.New(x, y, 1, starts.Summarise(x, y, 1), 1, promise.Most)
+		gains := r.Gains(t.Context(), promise.Solution{Program: p, Raw: leafwise(t, p, c.as), Noise: noise}, g.Neighbours(p.Expr), compile)
+		want := program(t, c.better).Expr.ID()
+		if gains[want] < -5 {
+			t.Errorf("%s in %s loses %.1f nats", want, c.has, -gains[want])
 		}
-		gain := func(of [2]float64) float64 {
-			with := func(a, b float64) float64 {
-				return (1-of[0])*both(a, b) + (of[0]*function+of[1]*noise)/mean*line(a, b)
+		for _, nb := range g.Neighbours(p.Expr) {
+			id := nb.Expr.ID()
+			if nb.Kind != grow.Add && nb.Kind != grow.Multiply && id != want && gains[id] > gains[want] {
+				t.Errorf("%s: %s, %s, gains %.1f, %s %.1f", c.has, id, nb.Step(), gains[id], want, gains[want])
 			}
-			return logN(with, (1-of[1])*noise) - logN(both, noise)
 		}
-		then := [][2]float64{{0, 0.3}, {0, 0.1}, {0, 0.6}, {0, 0.9}}
-		if gain([2]float64{0.5, 0}) > gain(then[0]) {
-			then = [][2]float64{{0.5, 0}, {0.1, 0}, {0.9, 0}}
-		}
-		want := 0.0
-		for _, of := range then {
-			want = math.Max(want, gain(of))
-		}
-		id := program(t, c.id).Expr.ID()
-		// Gains are multiples of .001.
-		if got, ok := gains[id]; !ok || math.Abs(got-want) > 5.01e-4 {
-			t.Errorf("%s: a gain of %v, want %v", id, got, want)
-		}
-	}
-	for id, v := range gains { // of others nothing is said
-		if e, err := kernelspace.Parse(id); err != nil || e.NumLeaves() <= 2 && v != 0 {
-			t.Errorf("%s: a gain of %v, %v", id, v, err)
+		for _, text := range c.missed {
+			if id := program(t, text).Expr.ID(); !(gains[id] < -25) {
+				t.Errorf("%s: %s gains %.1f nats", c.has, id, gains[id])
+			}
 		}
 	}
 }

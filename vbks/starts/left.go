@@ -226,7 +226,7 @@ func summand(t *params.Term, leaf int) *params.Term {
 func (w *Drawer) leftRows(p *kernelspace.Program, raw []float64) []int {
 	most := leftRows
 	for _, in := range params.Leaves(p) {
-		if radial(in.Op) && len(in.Cols) == 1 && raw[in.Off+1] < fineSpacings*w.scales.Spacing[in.Cols[0]] {
+		if in.Op.Radial() && len(in.Cols) == 1 && raw[in.Off+1] < fineSpacings*w.scales.Spacing[in.Cols[0]] {
 			most = roughRows
 		}
 	}

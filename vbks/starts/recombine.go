@@ -49,7 +49,7 @@ func adoptLeaf(
 		all := params.Leaves(d.Program.Own())
 		for j := range all {
 			src := all[(leaf+j)%len(all)]
-			same := src.Op == in.Op || radial(src.Op) && radial(in.Op)
+			same := src.Op == in.Op || src.Op.Radial() && in.Op.Radial()
 			if same && !taken[src] && slices.Equal(src.Cols, in.Cols) {
 				copyLeaf(d.Program, p, src, in, d.Raw, raw)
 				taken[src] = true

@@ -19,7 +19,7 @@ func (w *Drawer) Return(p *kernelspace.Program, x []float64) (out [][]float64) {
 		for _, spans := range []float64{1, longSpans} {
 			v, flat := slices.Clone(raw), false
 			for _, in := range params.Leaves(p) {
-				if !radial(in.Op) || in.NumScale < 2 {
+				if !in.Op.Radial() || in.NumScale < 2 {
 					continue
 				}
 				for d := range in.NumScale {

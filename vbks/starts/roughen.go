@@ -19,7 +19,7 @@ func (w *Drawer) Roughen(p *kernelspace.Program, x []float64) (out [][]float64) 
 	t := params.Tree(p)
 	for i, in := range params.Leaves(p) {
 		repeats := in.Op == kernelspace.OpPER
-		if !radial(in.Op) && !repeats {
+		if !in.Op.Radial() && !repeats {
 			continue
 		}
 		for _, spacings := range []float64{0.4, 2, 8} {

@@ -39,7 +39,7 @@ func (w *Drawer) Scan(p *kernelspace.Program, x []float64) (out [][]float64) {
 		others := false
 		smooth, rough := slices.Clone(raw), slices.Clone(raw)
 		for j, other := range leaves {
-			if !radial(other.Op) {
+			if !other.Op.Radial() {
 				continue
 			}
 			inside := slices.Contains(part.Leaves, j)

@@ -209,7 +209,7 @@ func (w *Drawer) carrier(product *params.Term, leaves []*kernelspace.Instr, leaf
 		}
 		switch in := leaves[a.Leaf]; {
 		case len(in.Cols) != 1 || in.Cols[0] != leaves[leaf].Cols[0] || in.NumScale != 1:
-		case radial(in.Op):
+		case in.Op.Radial():
 			return a.Leaf
 		case in.Op == kernelspace.OpPER && other < 0:
 			other = a.Leaf

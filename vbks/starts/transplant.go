@@ -41,7 +41,7 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 			continue
 		}
 		src := fromLeaves[j]
-		if !(src.Op == in.Op || radial(src.Op) && radial(in.Op)) {
+		if !(src.Op == in.Op || src.Op.Radial() && in.Op.Radial()) {
 			w.likened(src, in, from, raw)
 			if src.Op == kernelspace.OpCat && in.Op == kernelspace.OpLevels {
 				loaded = i
@@ -145,16 +145,6 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 		emit(nil)
 	}
 	return out
-}
-
-// radial reports whether a leaf is a function of r/ℓ, so that its length scale
-// means the same as another's.
-func radial(op kernelspace.Op) bool {
-	switch op {
-	case kernelspace.OpSE, kernelspace.OpRQ, kernelspace.OpMatern12, kernelspace.OpMatern32, kernelspace.OpMatern52:
-		return true
-	}
-	return false
 }
 
 // copyLeaf copies the parameters that two leaves have in common, in order; those of columns, where the giver has the same

@@ -58,7 +58,7 @@ func (w *Drawer) Vary(p *kernelspace.Program, x []float64) (out [][]float64) {
 					}
 				})
 			}
-		case radial(in.Op) && in.NumScale == 1 && raw[in.Off+1] > longSpans*span:
+		case in.Op.Radial() && in.NumScale == 1 && raw[in.Off+1] > longSpans*span:
 			for _, spans := range []float64{1, longSpans} {
 				emit(func(v []float64) { v[in.Off+1] = spans * span })
 			}

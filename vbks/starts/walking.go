@@ -32,10 +32,10 @@ func (w *Drawer) likened(src, dst *kernelspace.Instr, from, to []float64) {
 	case walks(src.Op) && walks(dst.Op):
 		to[dst.Off] = from[src.Off] * kernelspace.Walked(src.Op, span) / kernelspace.Walked(dst.Op, span)
 		to[dst.Off+1] = from[src.Off+1]
-	case radial(src.Op) && walks(dst.Op):
+	case src.Op.Radial() && walks(dst.Op):
 		to[dst.Off] = from[src.Off] / settled(dst.Op, from[src.Off+1])
 		to[dst.Off+1] = w.scales.Before(dst.Cols)
-	case radial(src.Op) && dst.Op == kernelspace.OpPER: // of a period that is never seen
+	case src.Op.Radial() && dst.Op == kernelspace.OpPER: // of a period that is never seen
 		for i := range dst.NumPeriod {
 			to[dst.Off+1+dst.NumScale+i] = neverReturns * w.scales.Span[dst.Cols[min(i, len(dst.Cols)-1)]]
 		}
@@ -43,14 +43,14 @@ func (w *Drawer) likened(src, dst *kernelspace.Instr, from, to []float64) {
 			to[dst.Off+1+i] = 2 * math.Pi * from[src.Off+1+min(i, src.NumScale-1)] / (neverReturns * span)
 		}
 		to[dst.Off] = from[src.Off]
-	case src.Op == kernelspace.OpPER && radial(dst.Op):
+	case src.Op == kernelspace.OpPER && dst.Op.Radial():
 		for i := range dst.NumScale {
 			to[dst.Off+1+i] = from[src.Off+1+min(i, src.NumScale-1)] * from[src.Off+1+src.NumScale] / (2 * math.Pi)
 		}
 		to[dst.Off] = from[src.Off]
 	case src.Op.ByLevel() && dst.Op.ByLevel():
 		to[dst.Off] = from[src.Off]
-	case walks(src.Op) && radial(dst.Op):
+	case walks(src.Op) && dst.Op.Radial():
 		l := 2 * span
 		to[dst.Off] = from[src.Off] * settled(src.Op, l)
 		for i := range dst.NumScale {

@@ -85,12 +85,12 @@ func (w *Drawer) takeOver(
 			}
 		}
 		for j, from := range leaves {
-			if !radial(from.Op) || !alone(from) || from.Cols[0] != in.Cols[0] || raw[from.Off+1] > span {
+			if !from.Op.Radial() || !alone(from) || from.Cols[0] != in.Cols[0] || raw[from.Off+1] > span {
 				continue
 			}
 			v := slices.Clone(raw)
 			for _, k := range to.Leaves { // what is left of the term is not to bend it
-				if radial(leaves[k].Op) && alone(leaves[k]) {
+				if leaves[k].Op.Radial() && alone(leaves[k]) {
 					v[leaves[k].Off+1] = spans * span
 				}
 			}
