@@ -494,11 +494,14 @@ func (t *Trainer) promising(ctx context.Context, most int, found *map[string]pro
 			return nil
 		}
 		k := t.kernels[at]
-		p, ok := known[k.id]
-		if !ok || p.rows != t.rows || !slices.Equal(p.free, k.state.Free) {
-			p = promised{t.rows, slices.Clone(k.state.Free), map[string]float64{}}
+		p, asked := (*found)[k.id]
+		if !asked {
+			var ok bool
+			if p, ok = known[k.id]; !ok || p.rows != t.rows || !slices.Equal(p.free, k.state.Free) {
+				p = promised{t.rows, slices.Clone(k.state.Free), map[string]float64{}}
+			}
+			(*found)[k.id] = p
 		}
-		(*found)[k.id] = p
 		missing := slices.DeleteFunc(slices.Clone(to), func(n grow.Neighbour) bool {
 			_, ok := p.gains[n.Expr.ID()]
 			return ok
