@@ -20,13 +20,13 @@ const (
 	// Of all rows a neighbour of another kernel than the first is not tried that would have to
 	// gain more than Doubtful nats on its parent to be as good as the best.
 	Doubtful = 5
+	// Nor is any that loses more than Lossy nats before its hyperparameters are searched: what that makes up for is less.
+	Lossy = 40
 	// A kernel that has left is tried again once there are again as many rows as it was
 	// compared on, and of all rows if those were fewer: what leads then says which kernels are in doubt.
 	again = 2
 	// Of so many kernels that enter all but one are the best with what they may gain.
 	hedge = 3
-	// Nor is one that loses more than Lossy nats before its hyperparameters are searched: what that makes up for is less.
-	Lossy = 40
 	// While rows arrive no more than Early enter at a time where it is known what they promise.
 	Early = 3
 	// What they promise is known of the neighbours of the first so many kernels then.

@@ -229,6 +229,27 @@ func TestWhatGainsMostEntersFirst(t *testing.T) {
 	}
 }
 
+// What loses much as it is does not enter of all rows, what loses less comes last, whatever its prior.
+func TestWhatLosesComesLast(t *testing.T) {
+	g := grammar(t)
+	space := []Kernel{{Expr: parse(t, "PER*SE"), Compared: true, Score: -40, Leads: true}, {Expr: parse(t, "LIN"), Compared: true, Score: -90}}
+	losing := func(nats float64) Gains {
+		return func(kernelspace.Expr, []grow.Neighbour) map[string]float64 {
+			return map[string]float64{"PER": -nats, "SE": -nats, "PER*RQ": -3}
+		}
+	}
+	alone, few, much := Tried{}.Next(g, space, 100, 100, 80, nil, nil), Tried{}.Next(g, space, 100, 100, 80, losing(Lossy-1), nil),
+		Tried{}.Next(g, space, 100, 100, 80, losing(Lossy+1), nil)
+	ids := entered(few)
+	has := func(ids []string) bool { return slices.Contains(ids, "SE") && slices.Contains(ids, "PER") }
+	if n := len(alone.Enter); len(ids) != n || n < 10 || !has(entered(alone)[:2]) || !has(ids[n-2:]) || ids[n-3] != "PER*RQ" {
+		t.Errorf("%v enter, %v with nothing known", ids, entered(alone))
+	}
+	if ids := entered(much); len(ids) != len(alone.Enter)-2 || slices.Contains(ids, "SE") || slices.Contains(ids, "PER") {
+		t.Errorf("%v enter", ids)
+	}
+}
+
 // Of a kernel that is stated neighbours that are not stated enter where they promise to make up for that, but for Doubtful nats; where
 // nothing is known of what they promise, and while rows arrive, as those of any other.
 func TestNeighboursOfWhatIsStated(t *testing.T) {
