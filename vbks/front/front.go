@@ -20,6 +20,10 @@ const (
 	// Of all rows a neighbour of another kernel than the first is not tried that would have to
 	// gain more than Doubtful nats on its parent to be as good as the best.
 	Doubtful = 5
+	// Nor of these one with a leaf more that is known to gain nothing as it is and would have to gain more than Unlikely nats.
+	Unlikely = 2
+	// Of kernels within so many nats of the best only one is the first, whose neighbours are tried whatever is known of them.
+	tied = 1
 	// Nor is any that loses more than Lossy nats before its hyperparameters are searched: what that makes up for is less.
 	Lossy = 40
 	// A kernel that has left is tried again once there are again as many rows as it was
@@ -114,8 +118,8 @@ func (t Tried) Settle(rows, all int) Tried {
 // that is, how good it is if it explains no more than its parent, and where gains is not nil what it may gain on that or lose. The
 // best by the first, with what they lose, enter, or of three two with what they may gain, too, since gains are of kernels that have not
 // been trained; as many as there is room for, but where gains are known no more than Early while rows arrive, when they are asked of
-// few parents; of all rows none that are Lossy, only the first kernel's, those that are not Doubtful, so much the prior and their
-// parent's evidence say against the others, and those that with what they may gain are as good as the best; but of a kernel that is
+// few parents; of all rows none that are Lossy, only the first kernel's, those that are not Doubtful, or Unlikely, so much the prior and
+// their parent's evidence say against the others, and those that with what they may gain are as good as the best; but of a kernel that is
 // stated none which is not stated and with what it may gain is still Doubtful for that; and of a kernel with more than Wide neighbours
 // those that promise most as order says, gains that are good for that alone. Where none of these is left, the first kernel's moves
 // enter, see grow.Grammar.Moves.
@@ -151,6 +155,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 	leaders := compared[:min(Leaders, max(1, (live-others)/2), len(compared))]
 	proposed := map[string]proposal{}
 	beyond := map[string]bool{}
+	first := t.first(g, space, leaders, there, rows == all && gains != nil)
 	propose := func(place int, k *Kernel, to []grow.Neighbour) {
 		own, neighbours := k.Score-g.LogPrior(k.Expr), len(to)
 		to = slices.DeleteFunc(to, func(n grow.Neighbour) bool {
@@ -177,7 +182,11 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 		for _, n := range to {
 			id, promise := n.Expr.ID(), own+g.LogPrior(n.Expr)
 			more := promise + gain[id]
-			if place > 0 && !near(promise, Doubtful) && !near(more, 0) {
+			most := Doubtful
+			if larger := n.Kind == grow.Add || n.Kind == grow.Multiply; larger && rows == all && gains != nil && gain[id] <= 0 {
+				most = Unlikely
+			}
+			if place != first && !near(promise, float64(most)) && !near(more, 0) {
 				continue
 			}
 			if gains != nil && rows == all && (gain[id] < -Lossy || g.Preferred(k.Expr)-g.Preferred(n.Expr)-max(0, gain[id]) > Doubtful) {
@@ -193,7 +202,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 		propose(place, &space[i], g.Neighbours(space[i].Expr))
 	}
 	if rows == all && len(proposed) == 0 { // what no step leads to, a move may
-		propose(0, &space[compared[0]], g.Moves(space[compared[0]].Expr))
+		propose(first, &space[leaders[first]], g.Moves(space[leaders[first]].Expr))
 	}
 	front := slices.SortedFunc(maps.Values(proposed), func(a, b proposal) int {
 		return cmp.Or(cmp.Compare(b.promise, a.promise), kernelspace.Compare(a.Expr, b.Expr))
@@ -233,6 +242,31 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 	maps.DeleteFunc(beyond, func(id string, _ bool) bool { _, is := proposed[id]; return is })
 	plan.Beyond = len(beyond)
 	return plan
+}
+
+// first is the place of the leader whose neighbours are all tried: the best one, or, where more is known of neighbours, of those that
+// evidence and prior do not tell from it the one of which fewest are left; else each of a dozen that hardly differ has fifty to try.
+func (t Tried) first(g *grow.Grammar, space []Kernel, leaders []int, there map[string]bool, known bool) (first int) {
+	if !known {
+		return 0
+	}
+	fewest := math.MaxInt
+	for place, i := range leaders {
+		if space[leaders[0]].Score-space[i].Score > tied {
+			continue
+		}
+		untried := 0
+		for _, n := range g.Neighbours(space[i].Expr) {
+			id := n.Expr.ID()
+			if _, left := t[id]; !left && !there[id] {
+				untried++
+			}
+		}
+		if untried < fewest {
+			first, fewest = place, untried
+		}
+	}
+	return first
 }
 
 // proposal is a kernel that may enter.
