@@ -248,7 +248,10 @@ func TestOneOfAFewIsTheFirst(t *testing.T) {
 		for _, n := range g.Neighbours(parse(t, "SE"))[2:] {
 			tried = tried.Leave(n.Expr.ID(), 100)
 		}
-		space := []Kernel{{Expr: parse(t, "PER"), Compared: true, Score: -40, Leads: true}, {Expr: parse(t, "SE"), Compared: true, Score: -40 - c.behind}}
+		space := []Kernel{
+			{Expr: parse(t, "PER"), Compared: true, Score: -40, Leads: true},
+			{Expr: parse(t, "SE"), Compared: true, Score: -40 - c.behind},
+		}
 		none := func(kernelspace.Expr, []grow.Neighbour) map[string]float64 { return nil }
 		p := tried.Next(g, space, 100, 100, 80, none, nil)
 		added := 0
