@@ -47,7 +47,7 @@ func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
 		o.Volumes = r.settings.laplace()
 		few := o.Volumes && r.growing() && r.dear() && r.settings.Growth.Rows > 0
 		if few {
-			o.Least = r.best() - farNats
+			o.Least = r.best() - FarNats
 		}
 		r.keepVolumes()
 		if err := r.each(ctx, o, r.tasks(r.live)); err != nil {

@@ -153,7 +153,7 @@ func (r *round) run(ctx context.Context) error {
 	o, closely := r.order(phaseSearch), r.closely(searched)
 	o.Thorough = o.Thorough && !closely
 	if rows := r.settings.Growth.Rows; rows > 0 && closely {
-		o.Part, o.Least = r.partOf(rows), r.best()-farNats
+		o.Part, o.Least = r.partOf(rows), r.best()-FarNats
 	}
 	if err := r.each(ctx, o, r.tasks(searched)); err != nil {
 		return err
@@ -199,8 +199,8 @@ func (r *round) dear() bool {
 	return r.n == r.data.Rows() && r.m >= r.n && r.settings.Dear(r.n) && r.optimizer.search().always
 }
 
-// farNats behind the best kernel a late one is not searched for any closer: what misses that much lacks another part.
-const farNats = 50
+// FarNats behind the best kernel a late one is not searched for any closer: what misses that much lacks another part.
+const FarNats = 50
 
 // found is the value of what this evaluation has found for a kernel so far, best that of the best one.
 func (r *round) found(k int) float64 {
@@ -220,7 +220,7 @@ func (r *round) best() float64 {
 
 // lookAgain searches late kernels that may lead closely, from where fresh starts and relatives have brought them.
 func (r *round) lookAgain(ctx context.Context, late []int) error {
-	least := r.best() - farNats
+	least := r.best() - FarNats
 	near := slices.DeleteFunc(slices.Clone(late), func(k int) bool { return !(r.found(k) >= least) })
 	o := r.order(phaseSearch)
 	if r.settings.Growth.Rows > 0 {

@@ -497,7 +497,7 @@ func (t *Trainer) takeRest() (undo func() error, err error) {
 	}
 	stay := make([]*kernel, 0, len(t.kernels))
 	for _, k := range t.kernels {
-		if t.growing() && k.current(t.rows) && k.worth() < best-farNats {
+		if t.growing() && k.current(t.rows) && k.worth() < best-FarNats {
 			x.tried, x.left = x.tried.Leave(k.id, t.rows), append(slices.Clip(x.left), k.id)
 		} else {
 			stay = append(stay, k)

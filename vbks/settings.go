@@ -171,8 +171,8 @@ func (s Settings) GrowRows(n int) int {
 	return g.Rows
 }
 
-// dearShare of AllRows are so many that bounds of late kernels with all of them as inducing inputs take several times as long as on
-// Growth.Rows, and half of all time from there to AllRows.
+// dearShare of AllRows are 768, half as many again as Growth.Rows: with all of them as inducing inputs a bound takes over three times
+// as long.
 const dearShare = 0.75
 
 // Dear reports whether late kernels are searched on some of n rows first, where all of them are inducing inputs.

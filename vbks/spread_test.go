@@ -116,8 +116,13 @@ func TestSpaceGrows(t *testing.T) {
 	tried := func(id string) bool { _, left := tr.expansion.tried[id]; return left || there[id] }
 	at := slices.IndexFunc(tr.kernels, func(k *kernel) bool { return k.id == tr.leader })
 	to := tr.expansion.grammar.Neighbours(tr.kernels[at].expr)
+	tr.expansion.promised = nil
 	gains, _ := tr.promises(t.Context())
-	gain := gains(tr.kernels[at].expr, to)
+	gains(tr.kernels[at].expr, to[:1])
+	gain := gains(tr.kernels[at].expr, to[1:])
+	if _, kept := tr.expansion.promised[tr.leader].gains[to[0].Expr.ID()]; !kept {
+		t.Error("what has been said of a neighbour is lost when another is asked for")
+	}
 	for _, n := range to {
 		if id := n.Expr.ID(); !tried(id) && gain[id] >= -front.Lossy {
 			t.Errorf("%s, a neighbour of the leader %s, has not been tried, though it promises %.1f nats", id, tr.leader, gain[id])

@@ -20,6 +20,7 @@ import (
 	"example.com/kestrel/internal/must"
 	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 	"example.com/kestrel/vbks/random"
 )
 
@@ -168,13 +169,13 @@ func TestRivalsLearnOfSomeRows(t *testing.T) {
 	for _, k := range found {
 		if k.climbed {
 			climbed++
-		} else if k.nats >= best-climbedNats {
+		} else if k.nats >= best-vbks.FarNats {
 			t.Errorf("%s, %.1f nats behind, is as some rows have shown it", k.id, best-k.nats)
 		}
 		was := k.nats
 		k.climbed = false
 		must.OK(t, pl.climb(t.Context(), k))
-		if k.nats > was+0.01 && was >= best-climbedNats {
+		if k.nats > was+0.01 && was >= best-vbks.FarNats {
 			t.Errorf("%s of all rows gains %.3f nats more", k.id, k.nats-was)
 		}
 	}

@@ -371,9 +371,6 @@ func (t *planting) search(ctx context.Context, kernels []kernelspace.Expr, guess
 	return t.searchWith(ctx, t.subject, t.subject.Settings, kernels, guesses)
 }
 
-// climbedNats behind the best kernel what some of the rows have shown is climbed on all of them, as growth does.
-const climbedNats = 50
-
 // searchWhole is search as growth has it for its late kernels: with all rows as inducing inputs from the beginning, if there are few,
 // since what is narrow in hyperparameters is not seen with fewer; of more on those that growth begins with, and what is not far
 // behind there is climbed on all.
@@ -397,7 +394,7 @@ func (t *planting) searchWhole(ctx context.Context, kernels []kernelspace.Expr, 
 		}
 	}
 	for _, k := range out {
-		if k.nats >= best-climbedNats {
+		if k.nats >= best-vbks.FarNats {
 			if err := t.climb(ctx, k); err != nil {
 				return nil, err
 			}

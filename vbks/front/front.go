@@ -61,7 +61,7 @@ type Entrant struct {
 type Plan struct {
 	Enter []Entrant // the most promising first
 	Leave []string  // ids, in the space's order
-	Over  bool      // all rows have been seen and no neighbour of the leaders, nor move of the first, is left to try, but those Beyond
+	Over  bool      // all rows have been seen and no neighbour of the leaders, nor move of the first, is left to try, but those Beyond and what is known to lose much
 	// Of the front: how many kernels' neighbours are tried, how many of these wait for room, and how many are not tried since others
 	// of the same kernel promise more.
 	Leaders, Waiting, Beyond int
@@ -155,7 +155,14 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 	leaders := compared[:min(Leaders, max(1, (live-others)/2), len(compared))]
 	proposed := map[string]proposal{}
 	beyond := map[string]bool{}
-	first := t.first(g, space, leaders, there, rows == all && gains != nil)
+	neighbours := make([][]grow.Neighbour, len(leaders))
+	for place, i := range leaders {
+		neighbours[place] = g.Neighbours(space[i].Expr)
+	}
+	first := 0
+	if rows == all && gains != nil {
+		first = t.first(space, leaders, neighbours, there)
+	}
 	propose := func(place int, k *Kernel, to []grow.Neighbour) {
 		own, neighbours := k.Score-g.LogPrior(k.Expr), len(to)
 		to = slices.DeleteFunc(to, func(n grow.Neighbour) bool {
@@ -182,11 +189,11 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 		for _, n := range to {
 			id, promise := n.Expr.ID(), own+g.LogPrior(n.Expr)
 			more := promise + gain[id]
-			most := Doubtful
+			most := float64(Doubtful)
 			if larger := n.Kind == grow.Add || n.Kind == grow.Multiply; larger && rows == all && gains != nil && gain[id] <= 0 {
 				most = Unlikely
 			}
-			if place != first && !near(promise, float64(most)) && !near(more, 0) {
+			if place != first && !near(promise, most) && !near(more, 0) {
 				continue
 			}
 			if gains != nil && rows == all && (gain[id] < -Lossy || g.Preferred(k.Expr)-g.Preferred(n.Expr)-max(0, gain[id]) > Doubtful) {
@@ -199,7 +206,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 		}
 	}
 	for place, i := range leaders {
-		propose(place, &space[i], g.Neighbours(space[i].Expr))
+		propose(place, &space[i], neighbours[place])
 	}
 	if rows == all && len(proposed) == 0 { // what no step leads to, a move may
 		propose(first, &space[leaders[first]], g.Moves(space[leaders[first]].Expr))
@@ -244,19 +251,16 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 	return plan
 }
 
-// first is the place of the leader whose neighbours are all tried: the best one, or, where more is known of neighbours, of those that
-// evidence and prior do not tell from it the one of which fewest are left; else each of a dozen that hardly differ has fifty to try.
-func (t Tried) first(g *grow.Grammar, space []Kernel, leaders []int, there map[string]bool, known bool) (first int) {
-	if !known {
-		return 0
-	}
+// first is the place of the leader whose neighbours are all tried: of the best one and those that evidence and prior do not tell from it
+// the one of which fewest are left; else each of a dozen that hardly differ has fifty to try.
+func (t Tried) first(space []Kernel, leaders []int, neighbours [][]grow.Neighbour, there map[string]bool) (first int) {
 	fewest := math.MaxInt
 	for place, i := range leaders {
 		if space[leaders[0]].Score-space[i].Score > tied {
 			continue
 		}
 		untried := 0
-		for _, n := range g.Neighbours(space[i].Expr) {
+		for _, n := range neighbours[place] {
 			id := n.Expr.ID()
 			if _, left := t[id]; !left && !there[id] {
 				untried++

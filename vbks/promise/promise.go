@@ -226,9 +226,8 @@ func (r *Rows) look(of Solution, compile compiler) *looked {
 			l.best = math.Max(l.best, v)
 		}
 	}
-	if v, _ := l.noisy(w, l.k); v > l.best {
-		l.best = v
-	}
+	noisy, _ := l.noisy(w, l.k)
+	l.best = math.Max(l.best, noisy)
 	exprs := own.Expr.Leaves()
 	for i, in := range l.ins {
 		if in.Op == kernelspace.OpStep { // it is no covariance
@@ -386,11 +385,12 @@ func (l *looked) gain(ctx context.Context, w *desk, kind string, leaf kernelspac
 	if in.Op == kernelspace.OpPER && len(in.Cols) == 1 {
 		choices = l.repeating(ctx, p, in, l.w, around)
 	} else {
-		choices = slices.Clone(l.leaf(leaf.ID(), p, in))
+		choices = l.leaf(leaf.ID(), p, in)
 		among = float64(len(choices))
 	}
-	best, better, top := -1, 0, math.Inf(-1)
-	for i, k := range choices {
+	var best square
+	better, top := 0, math.Inf(-1)
+	for _, k := range choices {
 		d := slices.Clone(k)
 		times(d, around)
 		if !(l.trace(d) > 0) {
@@ -398,17 +398,15 @@ func (l *looked) gain(ctx context.Context, w *desk, kind string, leaf kernelspac
 		}
 		for f, of := range firstShares() {
 			if v, ok := l.with(w, d, of); ok && v > top {
-				best, better, top = i, f, v
+				best, better, top = d, f, v
 			}
 		}
 	}
-	if best < 0 {
+	if best == nil {
 		return 0
 	}
-	d := slices.Clone(choices[best])
-	times(d, around)
 	for _, of := range otherShares()[better] {
-		if v, ok := l.with(w, d, of); ok {
+		if v, ok := l.with(w, best, of); ok {
 			top = math.Max(top, v)
 		}
 	}
@@ -418,7 +416,10 @@ func (l *looked) gain(ctx context.Context, w *desk, kind string, leaf kernelspac
 	}
 	at := place{around: around, rest: slices.Clone(l.k), trace: l.trace(around), factor: true}
 	floats.Sub(at.rest, around)
-	return math.Min(top, l.stead(w, &at, choices)-math.Log(among)-l.best)
+	if v := l.stead(w, &at, choices); !math.IsInf(v, -1) {
+		top = math.Min(top, v-math.Log(among)-l.best)
+	}
+	return top
 }
 
 // repeating are leaves PER with the periods that are wanted most by w where they are multiplied by a matrix.
