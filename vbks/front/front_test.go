@@ -266,6 +266,34 @@ func TestOneOfAFewIsTheFirst(t *testing.T) {
 	}
 }
 
+// Where no step is left the moves of that one enter.
+func TestMovesAreOfTheFirst(t *testing.T) {
+	g, a, b := grammar(t), parse(t, "LIN*SE+PER"), parse(t, "LIN*RQ+PER")
+	tried, losing := Tried{}, ""
+	for _, e := range []kernelspace.Expr{a, b} {
+		for _, n := range g.Neighbours(e) {
+			if n.Kind == grow.Remove && n.Leaf == "LIN" && e.Equal(a) { // what the other has not
+				losing = n.Expr.ID()
+			} else {
+				tried = tried.Leave(n.Expr.ID(), 100)
+			}
+		}
+	}
+	gains := func(kernelspace.Expr, []grow.Neighbour) map[string]float64 {
+		return map[string]float64{losing: -Lossy - 1}
+	}
+	space := []Kernel{{Expr: a, Compared: true, Score: -40, Leads: true}, {Expr: b, Compared: true, Score: -40.5}}
+	p := tried.Next(g, space, 100, 100, 80, gains, nil)
+	if len(p.Enter) == 0 {
+		t.Fatalf("%+v", p)
+	}
+	for _, e := range p.Enter {
+		if e.Parent != b.ID() {
+			t.Errorf("%s enters from %s, %s", e.Expr.ID(), e.Parent, e.Step)
+		}
+	}
+}
+
 // What loses much as it is does not enter of all rows, what loses less comes last, whatever its prior.
 func TestWhatLosesComesLast(t *testing.T) {
 	g := grammar(t)

@@ -12,6 +12,7 @@ import (
 	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/kernelspace/grow"
 	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/periods"
 	"example.com/kestrel/vbks/promise"
 	"example.com/kestrel/vbks/starts"
 )
@@ -134,6 +135,33 @@ func evidence(t *testing.T, x, y []float64, k func(a, b float64) float64, diagon
 	return -(mat.Dot(&a, mat.NewVecDense(n, slices.Clone(y))) + chol.LogDet()) / 2
 }
 
+// wanted is αα' − (K + diagonal·I)⁻¹ with α = (K + diagonal·I)⁻¹y.
+func wanted(t *testing.T, x, y []float64, k func(a, b float64) float64, diagonal float64) *mat.SymDense {
+	t.Helper()
+	n := len(x)
+	c := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			c.SetSym(i, j, k(x[i], x[j]))
+		}
+		c.SetSym(i, i, c.At(i, i)+diagonal)
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(c) {
+		t.Fatal("not positive definite")
+	}
+	var a mat.VecDense
+	must.OK(t, chol.SolveVecTo(&a, mat.NewVecDense(n, slices.Clone(y))))
+	var w mat.SymDense
+	must.OK(t, chol.InverseTo(&w))
+	for i := range n {
+		for j := range i + 1 {
+			w.SetSym(i, j, a.AtVec(i)*a.AtVec(j)-w.At(i, j))
+		}
+	}
+	return &w
+}
+
 func mean(x []float64, k func(a, b float64) float64) (m float64) {
 	for _, v := range x {
 		m += k(v, v) / float64(len(x))
@@ -241,6 +269,31 @@ func TestGainsOfALine(t *testing.T) {
 		check("PER+LIN", instead(per, se, alone))
 		check("LIN+SE", instead(se, per, alone))
 
+		top := math.Inf(-1) // another PER is one of the first two that are wanted without SE
+		at, times := -1, 0.0
+		for _, f := range noises {
+			if v := evidence(t, x, y, per, f*noise); v > top {
+				top, times = v, f
+			} else {
+				break
+			}
+		}
+		wants := periods.Wanted(t.Context(), x, wanted(t, x, y, per, times*noise), false)[:2]
+		as := func(i int) func(a, b float64) float64 {
+			return func(a, b float64) float64 {
+				s := math.Sin(math.Pi*(a-b)/wants[i].Period) / wants[i].Length
+				return math.Exp(-2 * s * s)
+			}
+		}
+		top = math.Inf(-1)
+		for i := range wants {
+			f := mean(x, se) / mean(x, as(i))
+			if v := noisy(func(a, b float64) float64 { return per(a, b) + f*as(i)(a, b) }); v > top {
+				at, top = i, v
+			}
+		}
+		check("PER+PER", instead(per, se, as(at))-math.Log(n))
+
 		p = program(t, "PER*LIN+SE")
 		own := leafwise(t, p, map[string][]float64{"PER": {0.5, 0.8, 0.9}, "LIN": {0.1, 1}, "SE": {0.7, 4}})
 		gains = r.Gains(t.Context(), promise.Solution{Program: p, Raw: own, Noise: noise},
@@ -288,8 +341,8 @@ func TestAnotherLeafInItsPlace(t *testing.T) {
 			map[string][]float64{"PER": {1, 0.8, 0.9}, "RQ": {1, 3, 1}}, []string{"PER", "RQ", "LIN*RQ", "PER*LIN"},
 		},
 		{
-			"SE*LIN", "PER*LIN", "LIN*SE", map[string][]float64{"SE": {1, 2}, "LIN": {0.05, 1}}, // of a period that is never seen
-			map[string][]float64{"PER": {1, 0.4, 30}, "LIN": {0.05, 1}}, []string{"LIN", "LIN*LIN"},
+			"SE*LIN", "PER*LIN", "LIN*SE", map[string][]float64{"SE": {1, 1.1}, "LIN": {0.05, 1}}, // of a period that is never seen
+			map[string][]float64{"PER": {1, 0.2, 34.6}, "LIN": {0.05, 1}}, []string{"LIN", "LIN*LIN"},
 		},
 	} {
 		rng := rand.New(rand.NewPCG(10, 4))
