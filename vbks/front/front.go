@@ -61,7 +61,7 @@ type Entrant struct {
 type Plan struct {
 	Enter []Entrant // the most promising first
 	Leave []string  // ids, in the space's order
-	Over  bool      // all rows have been seen and of the leaders no neighbour, of the first no move is left, but those Beyond and what loses much
+	Over  bool      // all rows have been seen and of the leaders no neighbour, of the first no move is left but those Beyond and the Lossy
 	// Of the front: how many kernels' neighbours are tried, how many of these wait for room, and how many are not tried since others
 	// of the same kernel promise more.
 	Leaders, Waiting, Beyond int

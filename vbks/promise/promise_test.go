@@ -115,8 +115,10 @@ func TestWhatIsMissingPromisesMost(t *testing.T) {
 	}
 }
 
-// evidence is ln N(y; 0, K + diagonal·I), but for a constant, entry by entry.
-func evidence(t *testing.T, x, y []float64, k func(a, b float64) float64, diagonal float64) float64 {
+// solved is K + diagonal·I, entry by entry, as its factor, and α of that.
+func solved(
+	t *testing.T, x, y []float64, k func(a, b float64) float64, diagonal float64,
+) (chol *mat.Cholesky, a *mat.VecDense) {
 	t.Helper()
 	n := len(x)
 	c := mat.NewSymDense(n, nil)
@@ -126,32 +128,28 @@ func evidence(t *testing.T, x, y []float64, k func(a, b float64) float64, diagon
 		}
 		c.SetSym(i, i, c.At(i, i)+diagonal)
 	}
-	var chol mat.Cholesky
+	chol = new(mat.Cholesky)
 	if !chol.Factorize(c) {
 		t.Fatal("not positive definite")
 	}
-	var a mat.VecDense
-	must.OK(t, chol.SolveVecTo(&a, mat.NewVecDense(n, slices.Clone(y))))
-	return -(mat.Dot(&a, mat.NewVecDense(n, slices.Clone(y))) + chol.LogDet()) / 2
+	a = new(mat.VecDense)
+	must.OK(t, chol.SolveVecTo(a, mat.NewVecDense(n, slices.Clone(y))))
+	return chol, a
+}
+
+// evidence is ln N(y; 0, K + diagonal·I), but for a constant, entry by entry.
+func evidence(t *testing.T, x, y []float64, k func(a, b float64) float64, diagonal float64) float64 {
+	t.Helper()
+	n := len(x)
+	chol, a := solved(t, x, y, k, diagonal)
+	return -(mat.Dot(a, mat.NewVecDense(n, slices.Clone(y))) + chol.LogDet()) / 2
 }
 
 // wanted is αα' − (K + diagonal·I)⁻¹ with α = (K + diagonal·I)⁻¹y.
 func wanted(t *testing.T, x, y []float64, k func(a, b float64) float64, diagonal float64) *mat.SymDense {
 	t.Helper()
 	n := len(x)
-	c := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := range i + 1 {
-			c.SetSym(i, j, k(x[i], x[j]))
-		}
-		c.SetSym(i, i, c.At(i, i)+diagonal)
-	}
-	var chol mat.Cholesky
-	if !chol.Factorize(c) {
-		t.Fatal("not positive definite")
-	}
-	var a mat.VecDense
-	must.OK(t, chol.SolveVecTo(&a, mat.NewVecDense(n, slices.Clone(y))))
+	chol, a := solved(t, x, y, k, diagonal)
 	var w mat.SymDense
 	must.OK(t, chol.InverseTo(&w))
 	for i := range n {
