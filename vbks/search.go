@@ -167,10 +167,11 @@ func (u *unit) explore(ctx context.Context, onRows, plain, onScreen, plainly obj
 }
 
 // screenBound is the bound on which the rows of the screen try starts: with many more inducing inputs than these
-// are rows that with these as inducing inputs, which is their evidence and takes a fraction.
+// are rows, or with all rows as inducing inputs, that with these as inducing inputs. It is their evidence, which a bound
+// with all rows comes to, too, but for the jitter, and takes a fraction.
 func (u *unit) screenBound() (*collapsed, error) {
 	s := u.order.Screen
-	if bound := u.worker.bound; bound.m < screenShare*ScreenRows || u.order.Resumed {
+	if bound := u.worker.bound; bound.m < screenShare*ScreenRows && bound.whole <= s.N || u.order.Resumed {
 		return bound, nil
 	}
 	var x []float64

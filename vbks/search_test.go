@@ -50,12 +50,15 @@ func TestForemost(t *testing.T) {
 	}
 }
 
-// With 512 inducing inputs or more starts are tried on the evidence of the screen's own rows; with fewer, and where
-// none are, on the run's bound.
+// With 512 inducing inputs or more, or all rows, if these are more than the screen's, starts are tried on the evidence of the
+// screen's own rows; with fewer, and where none are, on the run's bound.
 func TestScreenBound(t *testing.T) {
-	const n = 560
-	data := trainingSeries(43, n)
-	for m, own := range map[int]bool{2 * ScreenRows: true, 2*ScreenRows - 1: false} {
+	for _, c := range []struct {
+		n, m int
+		own  bool
+	}{{560, 2 * ScreenRows, true}, {560, 2*ScreenRows - 1, false}, {300, 300, true}, {ScreenRows, ScreenRows, false}} {
+		n, m, own := c.n, c.m, c.own
+		data := trainingSeries(43, n)
 		s := quickSettings("collapsed")
 		s.Inducing = m
 		tr := trainerOn(t, 1, nil, data, s, "SE+LIN")
@@ -71,7 +74,7 @@ func TestScreenBound(t *testing.T) {
 		b, err := u.screenBound()
 		must.OK(t, err)
 		if resumed, err := search(true).screenBound(); err != nil || resumed != u.worker.bound || (b != u.worker.bound) != own {
-			t.Fatalf("%d inducing inputs: of its own %v, %v", m, b != u.worker.bound, err)
+			t.Fatalf("%d inducing inputs of %d rows: of its own %v, %v", m, n, b != u.worker.bound, err)
 		}
 		if !own {
 			continue
