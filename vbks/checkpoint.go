@@ -69,6 +69,9 @@ const (
 //	                    rows that each evaluation adds since, rows known since, of which those beyond the
 //	                    training rows of "run" are taken in by the next evaluation
 //	growth              where kernels come and go: 1 if they still do, 1 if there is no more to try
+//	growth/passed       text: neighbours that there was no room for of all rows, their parents and the steps from there, one a
+//	                    line, sorted, by tabs; not there if there are none
+//	growth/passed/scores of each of these its parent's score with its own prior, and what it loses
 //	growth/tried        text: ids of the kernels that have left, one a line, sorted; not there if none has
 //	growth/rows         on how many rows each of these was compared
 //	noise               where rows have weights: factor of σ_n² for rows to come, share of rows that count for

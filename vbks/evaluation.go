@@ -3,6 +3,7 @@ package vbks
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 
 	"example.com/kestrel/internal/guard"
@@ -123,6 +124,22 @@ type Front struct {
 	Rows   int `json:"rows,omitempty"`   // on which it grows until none is left, before it does on all; 0: on all
 	Leaves int `json:"leaves,omitempty"` // of a kernel of the grammar, at most
 	Beyond int `json:"beyond,omitempty"` // neighbours that are not tried, since others of the same kernel promise more
+}
+
+// standing is where the space stands, nil where it does not grow.
+func (x *expansion) standing(kernels []*kernel) *Front {
+	if x.grammar == nil || !x.on {
+		return nil
+	}
+	f := &Front{Leaders: x.planned.Leaders, Waiting: x.planned.Waiting, Tried: len(x.tried), Over: x.over, Leaves: x.grammar.Leaves(),
+		Beyond: x.planned.Beyond}
+	for _, k := range kernels {
+		if _, again := x.tried[k.id]; !again {
+			f.Tried++
+		}
+	}
+	f.Of, _ = new(big.Float).SetInt(x.grammar.Count()).Float64()
+	return f
 }
 
 // Entered is a kernel that was not in the space before an evaluation.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/big"
 	"slices"
 	"strings"
 
@@ -114,7 +113,7 @@ func (t *Trainer) takeIn(why string) error {
 	if err := t.know(t.grown.rows); err != nil {
 		return err
 	}
-	t.expansion.over = false
+	t.expansion.over, t.expansion.passed = false, nil
 	if t.apart > 0 { // periods are those of fewer
 		t.apart, t.drawer = 0, nil
 	}
@@ -149,7 +148,8 @@ type expansion struct {
 	params  int           // hyperparameters of a kernel, at most
 	entered []Entered     // before the last evaluation, or that in the making
 	left    []string
-	planned front.Plan // before the last evaluation
+	planned front.Plan   // before the last evaluation
+	passed  front.Passed // of all rows
 
 	promised, ordered map[string]promised // of the leaders before it, as far as it is known
 }
@@ -395,10 +395,12 @@ func (t *Trainer) spread(ctx context.Context) (undo func()) {
 		*t = before
 	}
 	if t.compared != t.m {
-		x.tried = x.tried.Again(t.rows)
+		x.tried, x.passed = x.tried.Again(t.rows), nil
 	}
 	plan := t.front(t.promises(ctx))
-	x.left, x.planned = plan.Leave, plan
+	if x.left, x.planned = plan.Leave, plan; t.apart == 0 { // on more rows it goes on anyway
+		x.passed = plan.Passed
+	}
 	if plan.Over && t.apart == 0 {
 		x.over, x.ended = true, t.evaluation
 		t.extra = max(t.extra, t.evaluation+1-t.base()-t.rung) // those that are left are compared once more
@@ -451,7 +453,7 @@ func (t *Trainer) front(gains, order front.Gains) front.Plan {
 		}
 	}
 	x := &t.expansion
-	return x.tried.Next(x.grammar, space, t.rows, t.data.Rows(), t.growLive(), gains, order)
+	return x.tried.Next(x.grammar, space, t.rows, t.data.Rows(), t.growLive(), gains, order, x.passed)
 }
 
 // PromisedRows are the most rows seen of which some hundred say what neighbours promise.
@@ -531,22 +533,6 @@ func (t *Trainer) relate() {
 	}
 }
 
-// standing is where the space stands, nil where it does not grow.
-func (x *expansion) standing(kernels []*kernel) *Front {
-	if x.grammar == nil || !x.on {
-		return nil
-	}
-	f := &Front{Leaders: x.planned.Leaders, Waiting: x.planned.Waiting, Tried: len(x.tried), Over: x.over, Leaves: x.grammar.Leaves(),
-		Beyond: x.planned.Beyond}
-	for _, k := range kernels {
-		if _, again := x.tried[k.id]; !again {
-			f.Tried++
-		}
-	}
-	f.Of, _ = new(big.Float).SetInt(x.grammar.Count()).Float64()
-	return f
-}
-
 // grownUp says that there is no more to try, of so many leaders.
 func (t *Trainer) grownUp(leaders int) string {
 	first := fmt.Sprintf("the first %d", leaders)
@@ -570,6 +556,10 @@ func (x *expansion) save(add func(name string, data []float64, shape ...int), te
 	}
 	if x.over {
 		add("growth/ended", []float64{float64(x.ended)})
+	}
+	if lines, scores := x.passed.Lines(); len(lines) > 0 {
+		text("growth/passed", strings.Join(lines, "\n"))
+		add("growth/passed/scores", scores)
 	}
 	ids := slices.Sorted(maps.Keys(x.tried))
 	if len(ids) == 0 {

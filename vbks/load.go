@@ -515,6 +515,12 @@ func (l *loader) expansion(t *Trainer, ids []string) {
 	if ended := l.optional("growth/ended", 1); ended != nil {
 		x.ended = l.whole("growth/ended", ended[0], 0, math.MaxInt32)
 	}
+	lines := l.lines("growth/passed")
+	var err error
+	if x.passed, err = front.ParsePassed(lines, l.optional("growth/passed/scores", len(lines))); err != nil {
+		l.fail("array growth/passed: %v", err)
+		return
+	}
 	tried := l.lines("growth/tried")
 	rows := l.optional("growth/rows", len(tried))
 	if (len(tried) > 0) != (rows != nil) {
@@ -527,7 +533,6 @@ func (l *loader) expansion(t *Trainer, ids []string) {
 	}
 	space := make([]Candidate, len(ids))
 	for i, id := range ids {
-		var err error
 		if space[i], err = t.candidate(id); err != nil {
 			l.fail("array kernels: number %d: %v", i+1, err)
 			return

@@ -232,8 +232,11 @@ func TestResumeRefusesGrowth(t *testing.T) {
 	defer dev.Close()
 	for name, spoil := range map[string]func(a map[string]Tensor){
 		"growth/rows": func(a map[string]Tensor) { delete(a, "growth/rows") },
-		"kernels":     func(a map[string]Tensor) { a["kernels"] = Tensor{Data: textNumbers("SE\nLIN\nnonsense")} },
-		"growth":      func(a map[string]Tensor) { a["growth"] = Tensor{Data: []float64{1}} },
+		"growth/passed": func(a map[string]Tensor) {
+			a["growth/passed"], a["growth/passed/scores"] = Tensor{Data: textNumbers("LIN")}, Tensor{Data: []float64{1}}
+		},
+		"kernels": func(a map[string]Tensor) { a["kernels"] = Tensor{Data: textNumbers("SE\nLIN\nnonsense")} },
+		"growth":  func(a map[string]Tensor) { a["growth"] = Tensor{Data: []float64{1}} },
 	} {
 		arrays := copied(t, tr.Checkpoint())
 		spoil(arrays)

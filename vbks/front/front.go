@@ -61,10 +61,11 @@ type Entrant struct {
 type Plan struct {
 	Enter []Entrant // the most promising first
 	Leave []string  // ids, in the space's order
-	Over  bool      // all rows have been seen and of the leaders no neighbour, of the first no move is left but those Beyond and the Lossy
+	Over  bool      // all rows have been seen and of the leaders no neighbour, of the first no move is left, nor any that was passed, but those Beyond and the Lossy
 	// Of the front: how many kernels' neighbours are tried, how many of these wait for room, and how many are not tried since others
 	// of the same kernel promise more.
 	Leaders, Waiting, Beyond int
+	Passed                   Passed // of all rows, with those that had been
 }
 
 // Gains is by how many nats neighbours may be better than a kernel, or worse, below 0, by id, those that are not in it by none; see
@@ -122,13 +123,13 @@ func (t Tried) Settle(rows, all int) Tried {
 // their parent's evidence say against the others, and those that with what they may gain are as good as the best; but of a kernel that is
 // stated none which is not stated and with what it may gain is still Doubtful for that; and of a kernel with more than Wide neighbours
 // those that promise most as order says, gains that are good for that alone. Where none of these is left, the first kernel's moves
-// enter, see grow.Grammar.Moves.
+// enter, see grow.Grammar.Moves; and where there is none, those that had been passed and, with what they lose, are not Hopeless.
 //
 // Who is Gone leaves in any case. To make room those that are least leave, but not the leaders, and half of live, or of a
 // larger space that it began with, stay (sequential halving, as pruning does): with many rows
 // a few nats per thousand decide all long before a kernel has found its optimum. Once all
 // rows have been seen, those leave, too, that are Hopeless.
-func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains, order Gains) Plan {
+func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains, order Gains, passed Passed) Plan {
 	var compared []int
 	there := map[string]bool{}
 	others := 0 // that wait
@@ -163,12 +164,14 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 	if rows == all && gains != nil {
 		first = t.first(space, leaders, neighbours, there)
 	}
+	away := func(id string) bool {
+		on, tried := t[id]
+		return there[id] || tried && rows < again*on && (rows < all || on >= all)
+	}
 	propose := func(place int, k *Kernel, to []grow.Neighbour) {
 		own, neighbours := k.Score-g.LogPrior(k.Expr), len(to)
 		to = slices.DeleteFunc(to, func(n grow.Neighbour) bool {
-			id := n.Expr.ID()
-			on, tried := t[id]
-			return there[id] || tried && rows < again*on && (rows < all || on >= all)
+			return away(n.Expr.ID())
 		})
 		if left := max(0, Wide-(neighbours-len(to))); len(to) > left {
 			var more map[string]float64
@@ -211,6 +214,13 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 	if rows == all && len(proposed) == 0 { // what no step leads to, a move may
 		propose(first, &space[leaders[first]], g.Moves(space[leaders[first]].Expr))
 	}
+	if rows == all && len(proposed) == 0 {
+		for id, p := range passed {
+			if !away(id) && near(p.promise, Hopeless) {
+				proposed[id] = p
+			}
+		}
+	}
 	front := slices.SortedFunc(maps.Values(proposed), func(a, b proposal) int {
 		return cmp.Or(cmp.Compare(b.promise, a.promise), kernelspace.Compare(a.Expr, b.Expr))
 	})
@@ -246,6 +256,9 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 		plan.Enter = append(plan.Enter, p.Entrant)
 	}
 	plan.Waiting = len(front) - len(plan.Enter)
+	if rows == all {
+		plan.Passed = passed.after(proposed, plan.Enter)
+	}
 	maps.DeleteFunc(beyond, func(id string, _ bool) bool { _, is := proposed[id]; return is })
 	plan.Beyond = len(beyond)
 	return plan

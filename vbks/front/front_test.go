@@ -50,7 +50,7 @@ func TestWhoEnters(t *testing.T) {
 		{Expr: parse(t, "PER"), Compared: true, Score: -40, Leads: true},
 		{Expr: parse(t, "PER*RQ"), Compared: true, Score: -41},
 	}
-	p := Tried{"PER+SE": 30}.Next(g, space, 50, 100, 8, nil, nil)
+	p := Tried{"PER+SE": 30}.Next(g, space, 50, 100, 8, nil, nil, nil)
 	if p.Over || len(p.Leave) > 0 || len(p.Enter) != 5 {
 		t.Fatalf("%+v", p)
 	}
@@ -59,7 +59,7 @@ func TestWhoEnters(t *testing.T) {
 	if ids := entered(p); slices.Contains(ids, "PER+SE") || !slices.Contains(ids, "RQ") || !slices.Contains(ids, "LIN") || ids[0] != "RQ" {
 		t.Errorf("%v enter", ids)
 	}
-	if p := (Tried{"PER+SE": 25}).Next(g, space, 50, 100, 40, nil, nil); !slices.Contains(entered(p), "PER+SE") {
+	if p := (Tried{"PER+SE": 25}).Next(g, space, 50, 100, 40, nil, nil, nil); !slices.Contains(entered(p), "PER+SE") {
 		t.Error("what was compared on half the rows does not come again")
 	}
 }
@@ -75,22 +75,22 @@ func TestWhoLeaves(t *testing.T) {
 	for i, e := range all { // 8, the first leads
 		space = append(space, Kernel{Expr: e, Compared: true, Score: -4 * float64(i), Leads: i == 0})
 	}
-	p := Tried{}.Next(g, space, 50, 100, 8, nil, nil)
+	p := Tried{}.Next(g, space, 50, 100, 8, nil, nil, nil)
 	if len(p.Leave) != 4 || len(p.Enter) != 4 {
 		t.Errorf("%d leave, %d enter", len(p.Leave), len(p.Enter))
 	}
-	if p := (Tried{}).Next(g, space, 100, 100, 100, nil, nil); len(p.Leave) != 3 { // 15 nats behind, but not of the leaders
+	if p := (Tried{}).Next(g, space, 100, 100, 100, nil, nil, nil); len(p.Leave) != 3 { // 15 nats behind, but not of the leaders
 		t.Errorf("of all rows %v leave", p.Leave)
 	}
-	if p := (Tried{}).Next(g, space, 50, 100, 100, nil, nil); len(p.Leave) != 0 {
+	if p := (Tried{}).Next(g, space, 50, 100, 100, nil, nil, nil); len(p.Leave) != 0 {
 		t.Errorf("with room for all %v leave", p.Leave)
 	}
-	if p := (Tried{}).Next(g, space, 50, 100, 3, nil, nil); len(p.Leave) != 4 || len(p.Enter) != 0 { // a larger one shrinks by halves
+	if p := (Tried{}).Next(g, space, 50, 100, 3, nil, nil, nil); len(p.Leave) != 4 || len(p.Enter) != 0 { // a larger one shrinks by halves
 		t.Errorf("of 8 with room for 3 %v leave, %v enter", p.Leave, p.Enter)
 	}
 	space[1] = Kernel{Expr: space[1].Expr, Gone: true}
 	space[2] = Kernel{Expr: space[2].Expr, Waits: true}
-	p = Tried{}.Next(g, space, 50, 100, 8, nil, nil)
+	p = Tried{}.Next(g, space, 50, 100, 8, nil, nil, nil)
 	if left := p.Leave; !slices.Contains(left, space[1].Expr.ID()) || slices.Contains(left, space[2].Expr.ID()) ||
 		len(p.Enter)+len(space)-len(left) > 8 {
 		t.Errorf("one failed, one waits: %+v", p)
@@ -126,8 +126,8 @@ func TestGrowthEnds(t *testing.T) {
 			for i := range space {
 				space[i].Leads = space[i].Expr.Equal(best.Expr)
 			}
-			p := tried.Next(g, space, rows, 100, live, nil, nil)
-			if fmt.Sprint(p) != fmt.Sprint(tried.Next(g, space, rows, 100, live, nil, nil)) {
+			p := tried.Next(g, space, rows, 100, live, nil, nil, nil)
+			if fmt.Sprint(p) != fmt.Sprint(tried.Next(g, space, rows, 100, live, nil, nil, nil)) {
 				t.Fatal("the same question has two answers")
 			}
 			for _, id := range p.Leave {
@@ -172,7 +172,7 @@ func TestAgain(t *testing.T) {
 		tried Tried
 		rq    bool
 	}{{before, false}, {after, true}} {
-		ids := entered(c.tried.Next(g, space, 101, 300, 40, nil, nil))
+		ids := entered(c.tried.Next(g, space, 101, 300, 40, nil, nil, nil))
 		if slices.Contains(ids, "RQ") != c.rq || !slices.Contains(ids, "LIN") || slices.Contains(ids, "PER") {
 			t.Errorf("of %v %v enter", c.tried, ids)
 		}
@@ -191,7 +191,7 @@ func TestAllRowsDecide(t *testing.T) {
 		rows int
 		rq   bool
 	}{{99, false}, {100, true}} {
-		ids := entered(tried.Next(g, space, c.rows, 100, 40, nil, nil))
+		ids := entered(tried.Next(g, space, c.rows, 100, 40, nil, nil, nil))
 		if slices.Contains(ids, "RQ") != c.rq || slices.Contains(ids, "LIN") || slices.Contains(ids, "PER") {
 			t.Errorf("of %d rows %v enter", c.rows, ids)
 		}
@@ -210,9 +210,9 @@ func TestWhatGainsMostEntersFirst(t *testing.T) {
 		}
 		return out
 	}
-	p := Tried{}.Next(g, space, 100, 100, 40, gains, nil)
+	p := Tried{}.Next(g, space, 100, 100, 40, gains, nil, nil)
 	ids := entered(p)
-	alone := entered(Tried{}.Next(g, space, 100, 100, 40, nil, nil))
+	alone := entered(Tried{}.Next(g, space, 100, 100, 40, nil, nil, nil))
 	unlikely := 0
 	for _, id := range alone { // with a leaf more than LIN, of which nothing is promised
 		if slices.Contains([]string{"PER+LIN", "LIN+LIN", "LIN+RQ", "LIN*LIN", "LIN*RQ"}, id) {
@@ -232,7 +232,7 @@ func TestWhatGainsMostEntersFirst(t *testing.T) {
 			t.Errorf("LIN*SE is from %s", e.Parent)
 		}
 	}
-	if p := (Tried{}).Next(g, space, 50, 100, 40, gains, nil); len(p.Enter) != Early || p.Waiting != len(alone)-Early {
+	if p := (Tried{}).Next(g, space, 50, 100, 40, gains, nil, nil); len(p.Enter) != Early || p.Waiting != len(alone)-Early {
 		t.Errorf("while rows arrive %v enter and %d wait", entered(p), p.Waiting)
 	}
 }
@@ -253,7 +253,7 @@ func TestOneOfAFewIsTheFirst(t *testing.T) {
 			{Expr: parse(t, "SE"), Compared: true, Score: -40 - c.behind},
 		}
 		none := func(kernelspace.Expr, []grow.Neighbour) map[string]float64 { return nil }
-		p := tried.Next(g, space, 100, 100, 80, none, nil)
+		p := tried.Next(g, space, 100, 100, 80, none, nil, nil)
 		added := 0
 		for _, e := range p.Enter {
 			if e.Parent == "PER" && e.Expr.NumLeaves() > 1 {
@@ -283,7 +283,7 @@ func TestMovesAreOfTheFirst(t *testing.T) {
 		return map[string]float64{losing: -Lossy - 1}
 	}
 	space := []Kernel{{Expr: a, Compared: true, Score: -40, Leads: true}, {Expr: b, Compared: true, Score: -40.5}}
-	p := tried.Next(g, space, 100, 100, 80, gains, nil)
+	p := tried.Next(g, space, 100, 100, 80, gains, nil, nil)
 	if len(p.Enter) == 0 {
 		t.Fatalf("%+v", p)
 	}
@@ -291,6 +291,78 @@ func TestMovesAreOfTheFirst(t *testing.T) {
 		if e.Parent != b.ID() {
 			t.Errorf("%s enters from %s, %s", e.Expr.ID(), e.Parent, e.Step)
 		}
+	}
+}
+
+// What there was no room for before others led is tried where nothing else is left, if it is not far behind by then, and no more where
+// it has been.
+func TestPassedAreTriedInTheEnd(t *testing.T) {
+	g := grammar(t)
+	none := func(kernelspace.Expr, []grow.Neighbour) map[string]float64 { return nil }
+	leads := Kernel{Expr: parse(t, "PER*SE"), Compared: true, Score: -40, Leads: true}
+	next := Kernel{Expr: parse(t, "LIN*RQ"), Compared: true, Score: -43}
+	p := Tried{}.Next(g, []Kernel{leads, next}, 100, 100, 5, none, nil, nil)
+	if len(p.Enter) == 0 || len(p.Passed) != p.Waiting || p.Waiting == 0 {
+		t.Fatalf("%v enter, %d wait, %d are passed", entered(p), p.Waiting, len(p.Passed))
+	}
+	of, others := 0, map[string]bool{} // those of the other one
+	for id, w := range p.Passed {
+		if slices.Contains(entered(p), id) {
+			t.Errorf("%s has entered", id)
+		}
+		if w.Parent == next.Expr.ID() {
+			of++
+			others[id] = true
+		}
+	}
+	if of < 3 {
+		t.Fatalf("%d of the second one's neighbours are passed", of)
+	}
+	if p := (Tried{}).Next(g, []Kernel{leads}, 50, 100, 80, none, nil, p.Passed); p.Passed != nil {
+		t.Errorf("while rows arrive: %v", p.Passed)
+	}
+	tried := Tried{}
+	everything := append(g.Neighbours(leads.Expr), g.Moves(leads.Expr)...)
+	for _, n := range everything {
+		tried = tried.Leave(n.Expr.ID(), 100)
+		delete(others, n.Expr.ID())
+	}
+	back := tried.Next(g, []Kernel{leads}, 100, 100, 80, none, nil, p.Passed)
+	ids := entered(back)
+	if back.Over || len(ids) != len(others) || len(ids) < 2 {
+		t.Fatalf("%v enter of %v, over: %v", ids, others, back.Over)
+	}
+	for _, e := range back.Enter {
+		if !others[e.Expr.ID()] || e.Parent != next.Expr.ID() || e.Step == "" {
+			t.Errorf("%s enters from %s, %s", e.Expr.ID(), e.Parent, e.Step)
+		}
+	}
+	lines, scores := p.Passed.Lines()
+	again, err := ParsePassed(lines, scores)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read := tried.Next(g, []Kernel{leads}, 100, 100, 80, none, nil, again); !slices.Equal(entered(read), ids) {
+		t.Errorf("read back %v enter, before %v", entered(read), ids)
+	}
+	leads.Score += Hopeless + 5
+	if far := tried.Next(g, []Kernel{leads}, 100, 100, 80, none, nil, p.Passed); len(far.Enter) > 0 || !far.Over {
+		t.Errorf("far behind %v enter, over: %v", entered(far), far.Over)
+	}
+	leads.Score = -40
+	for id := range others {
+		tried = tried.Leave(id, 100)
+	}
+	if done := tried.Next(g, []Kernel{leads}, 100, 100, 80, none, nil, p.Passed); len(done.Enter) > 0 || !done.Over {
+		t.Errorf("tried before: %v enter, over: %v", entered(done), done.Over)
+	}
+	for _, bad := range [][]string{{"PER"}, {"nonsense\tPER\tadd SE"}} {
+		if _, err := ParsePassed(bad, make([]float64, 1)); err == nil {
+			t.Errorf("%q is read", bad)
+		}
+	}
+	if _, err := ParsePassed(lines, scores[1:]); err == nil {
+		t.Error("a score is missing")
 	}
 }
 
@@ -303,8 +375,8 @@ func TestWhatLosesComesLast(t *testing.T) {
 			return map[string]float64{"PER": -nats, "SE": -nats, "PER*RQ": -3}
 		}
 	}
-	alone, few, much := Tried{}.Next(g, space, 100, 100, 80, nil, nil), Tried{}.Next(g, space, 100, 100, 80, losing(Lossy-1), nil),
-		Tried{}.Next(g, space, 100, 100, 80, losing(Lossy+1), nil)
+	alone, few, much := Tried{}.Next(g, space, 100, 100, 80, nil, nil, nil), Tried{}.Next(g, space, 100, 100, 80, losing(Lossy-1), nil, nil),
+		Tried{}.Next(g, space, 100, 100, 80, losing(Lossy+1), nil, nil)
 	ids := entered(few)
 	has := func(ids []string) bool { return slices.Contains(ids, "SE") && slices.Contains(ids, "PER") }
 	if n := len(alone.Enter); len(ids) != n || n < 10 || !has(entered(alone)[:2]) || !has(ids[n-2:]) || ids[n-3] != "PER*RQ" {
@@ -333,16 +405,16 @@ func TestNeighboursOfWhatIsStated(t *testing.T) {
 	gains := func(gain float64) Gains {
 		return func(kernelspace.Expr, []grow.Neighbour) map[string]float64 { return map[string]float64{more: gain} }
 	}
-	if p := (Tried{}).Next(g, space, 100, 100, 40, gains(preferred-Doubtful+.1), nil); !slices.Equal(entered(p), []string{more}) {
+	if p := (Tried{}).Next(g, space, 100, 100, 40, gains(preferred-Doubtful+.1), nil, nil); !slices.Equal(entered(p), []string{more}) {
 		t.Errorf("%v enter", entered(p))
 	}
-	if p := (Tried{}).Next(g, space, 100, 100, 40, gains(preferred-Doubtful-.1), nil); len(p.Enter) > 0 || !p.Over {
+	if p := (Tried{}).Next(g, space, 100, 100, 40, gains(preferred-Doubtful-.1), nil, nil); len(p.Enter) > 0 || !p.Over {
 		t.Errorf("%v enter, over: %v", entered(p), p.Over)
 	}
-	if p := (Tried{}).Next(g, space, 100, 100, 40, nil, nil); len(p.Enter) < 10 {
+	if p := (Tried{}).Next(g, space, 100, 100, 40, nil, nil, nil); len(p.Enter) < 10 {
 		t.Errorf("with nothing known %v enter", entered(p))
 	}
-	if p := (Tried{}).Next(g, space, 50, 100, 40, gains(0), nil); len(p.Enter) != Early {
+	if p := (Tried{}).Next(g, space, 50, 100, 40, gains(0), nil, nil); len(p.Enter) != Early {
 		t.Errorf("while rows arrive %v enter", entered(p))
 	}
 }
@@ -378,7 +450,7 @@ func TestOfManyNeighboursTheBestAreTried(t *testing.T) {
 	for _, gains := range []Gains{nil, gains} {
 		space, tried, entered := []Kernel{{Expr: sum, Compared: true, Leads: true}}, Tried{}, map[string]bool{}
 		for range 100 {
-			p := tried.Next(g, space, 100, 100, 12, gains, order)
+			p := tried.Next(g, space, 100, 100, 12, gains, order, nil)
 			if p.Over {
 				if p.Beyond != beyond || len(entered) != all || !entered[last.ID()] {
 					t.Errorf("%d of %d neighbours have been tried, %d are left out, the best tried: %v", len(entered), len(neighbours), p.Beyond,
@@ -399,7 +471,7 @@ func TestOfManyNeighboursTheBestAreTried(t *testing.T) {
 		}
 	}
 	if p := (Tried{}).Next(grammar(t), []Kernel{{Expr: parse(t, "SE"), Compared: true, Leads: true}}, 100, 100, 12, nil,
-		order); p.Beyond != 0 {
+		order, nil); p.Beyond != 0 {
 		t.Errorf("of few neighbours %d are left out", p.Beyond)
 	}
 }

@@ -1,0 +1,60 @@
+package front
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"example.com/kestrel/kernelspace"
+)
+
+// Passed are neighbours of leaders that were to be tried of all rows, and for which there was no room until others led, by id. Kernels
+// that differ from the best by what explains nothing may be so many that those which differ by more are no leaders for long.
+type Passed map[string]proposal
+
+// after returns them with what was proposed and did not enter. What is there is not modified.
+func (p Passed) after(proposed map[string]proposal, enter []Entrant) Passed {
+	out := maps.Clone(p)
+	if out == nil {
+		out = Passed{}
+	}
+	for id, of := range proposed {
+		of.more = of.promise // gains are of a parent as it was
+		out[id] = of
+	}
+	for _, e := range enter {
+		delete(out, e.Expr.ID())
+	}
+	return out
+}
+
+// Lines are what tells them, one a line, sorted, and of each its score if it is no better than its parent.
+func (p Passed) Lines() (lines []string, scores []float64) {
+	for _, id := range slices.Sorted(maps.Keys(p)) {
+		of := p[id]
+		lines, scores = append(lines, strings.Join([]string{id, of.Parent, of.Step}, "\t")), append(scores, of.promise)
+	}
+	return lines, scores
+}
+
+// ParsePassed reads that.
+func ParsePassed(lines []string, scores []float64) (Passed, error) {
+	if len(lines) != len(scores) {
+		return nil, fmt.Errorf("%d neighbours with %d scores", len(lines), len(scores))
+	}
+	out := Passed{}
+	for i, line := range lines {
+		cells := strings.Split(line, "\t")
+		if len(cells) != 3 || math.IsNaN(scores[i]) {
+			return nil, fmt.Errorf("line %d: %q is no neighbour, its parent and the step from there", i+1, line)
+		}
+		e, err := kernelspace.Parse(cells[0])
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+		out[cells[0]] = proposal{Entrant{e.Canonical(), cells[1], cells[2]}, scores[i], scores[i]}
+	}
+	return out, nil
+}
