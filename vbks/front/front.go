@@ -61,11 +61,11 @@ type Entrant struct {
 type Plan struct {
 	Enter []Entrant // the most promising first
 	Leave []string  // ids, in the space's order
-	Over  bool      // all rows have been seen and of the leaders no neighbour, of the first no move is left, nor any that was passed, but those Beyond and the Lossy
+	Over  bool      // all rows have been seen and no neighbour of the leaders or that was Passed, no move of the first is left to try
 	// Of the front: how many kernels' neighbours are tried, how many of these wait for room, and how many are not tried since others
 	// of the same kernel promise more.
 	Leaders, Waiting, Beyond int
-	Passed                   Passed // of all rows, with those that had been
+	Passed                   Passed // of all rows, where it is known what is lost, with those that had been
 }
 
 // Gains is by how many nats neighbours may be better than a kernel, or worse, below 0, by id, those that are not in it by none; see
@@ -256,8 +256,10 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 		plan.Enter = append(plan.Enter, p.Entrant)
 	}
 	plan.Waiting = len(front) - len(plan.Enter)
-	if rows == all {
-		plan.Passed = passed.after(proposed, plan.Enter)
+	if rows == all && gains != nil { // else what they lose is not known
+		plan.Passed = passed.after(proposed, func(id string, p proposal) bool {
+			return !away(id) && near(p.promise, Hopeless) && !slices.ContainsFunc(plan.Enter, func(e Entrant) bool { return e.Expr.ID() == id })
+		})
 	}
 	maps.DeleteFunc(beyond, func(id string, _ bool) bool { _, is := proposed[id]; return is })
 	plan.Beyond = len(beyond)

@@ -329,6 +329,12 @@ func TestPassedAreTriedInTheEnd(t *testing.T) {
 	}
 	back := tried.Next(g, []Kernel{leads}, 100, 100, 80, none, nil, p.Passed)
 	ids := entered(back)
+	if len(back.Passed) > 0 {
+		t.Errorf("%v are passed still", back.Passed)
+	}
+	if of := (Tried{}).Next(g, []Kernel{leads, next}, 100, 100, 5, nil, nil, nil).Passed; of != nil {
+		t.Errorf("with nothing known of what they lose %v are passed", of)
+	}
 	if back.Over || len(ids) != len(others) || len(ids) < 2 {
 		t.Fatalf("%v enter of %v, over: %v", ids, others, back.Over)
 	}

@@ -14,18 +14,15 @@ import (
 // that differ from the best by what explains nothing may be so many that those which differ by more are no leaders for long.
 type Passed map[string]proposal
 
-// after returns them with what was proposed and did not enter. What is there is not modified.
-func (p Passed) after(proposed map[string]proposal, enter []Entrant) Passed {
-	out := maps.Clone(p)
-	if out == nil {
-		out = Passed{}
-	}
-	for id, of := range proposed {
-		of.more = of.promise // gains are of a parent as it was
-		out[id] = of
-	}
-	for _, e := range enter {
-		delete(out, e.Expr.ID())
+// after returns them with what has been proposed, as far as they are to be kept. What is there is not modified.
+func (p Passed) after(proposed map[string]proposal, kept func(id string, p proposal) bool) Passed {
+	out := Passed{}
+	for _, some := range []map[string]proposal{p, proposed} {
+		for id, of := range some {
+			if of.more = of.promise; kept(id, of) { // gains are of a parent as it was
+				out[id] = of
+			}
+		}
 	}
 	return out
 }
