@@ -10,7 +10,6 @@ import (
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/internal/thorough"
-	"example.com/kestrel/kernelspace"
 	"example.com/kestrel/vbks/front"
 )
 
@@ -383,34 +382,6 @@ func fastSeries() Training {
 		d.Y[i] += math.Sin(9 * x)
 	}
 	return d
-}
-
-// Kernels that come with another number of inducing inputs, while data arrive, may begin where a relative ends.
-func TestLateKernelsBeginAtRelatives(t *testing.T) {
-	thorough.AnyInstructions(t)
-	thorough.Unraced(t)
-	t.Parallel()
-	s := growingSettings("collapsed")
-	s.Inducing, s.FirstInducing, s.Growth.Live, s.Starts, s.EvaluateEvery = 0, 4, 12, 1, 0.15
-	var from []string
-	for s.Seed = 1; s.Seed <= 4; s.Seed++ { // few come at a time
-		tr := trainerOn(t, 2, nil, fastSeries(), s, growingFrom...)
-		for range 4 {
-			next(t, tr)
-		}
-		tr.expansion.blurred = true
-		e := next(t, tr)
-		if e.Inducing != 8 || e.Proportion >= 1 || len(e.Entered) == 0 {
-			t.Fatalf("M = %d, %v of the rows, %d kernels come", e.Inducing, e.Proportion, len(e.Entered))
-		}
-		for _, k := range e.Entered {
-			at := slices.IndexFunc(e.Kernels, func(r KernelResult) bool { return r.ID == k.Expr.ID() })
-			from = append(from, e.Kernels[at].Source)
-		}
-	}
-	if !slices.ContainsFunc(from, func(s string) bool { _, err := kernelspace.Parse(s); return err == nil }) { // a relative's name
-		t.Errorf("they begin at %q", from)
-	}
 }
 
 // Where few inducing inputs show too little of the function a space goes on growing with more, up to what

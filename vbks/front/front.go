@@ -61,7 +61,9 @@ type Entrant struct {
 type Plan struct {
 	Enter []Entrant // the most promising first
 	Leave []string  // ids, in the space's order
-	Over  bool      // all rows have been seen and no neighbour of the leaders or that was Passed, no move of the first is left to try
+	// Over: all rows have been seen and no neighbour of the leaders or that was Passed, nor move of the first, is left to try, but those
+	// Beyond.
+	Over bool
 	// Of the front: how many kernels' neighbours are tried, how many of these wait for room, and how many are not tried since others
 	// of the same kernel promise more.
 	Leaders, Waiting, Beyond int
@@ -168,12 +170,13 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 		on, tried := t[id]
 		return there[id] || tried && rows < again*on && (rows < all || on >= all)
 	}
+	late := func(id string, p proposal) bool { return !away(id) && near(p.promise, Hopeless) }
 	propose := func(place int, k *Kernel, to []grow.Neighbour) {
-		own, neighbours := k.Score-g.LogPrior(k.Expr), len(to)
+		own, had := k.Score-g.LogPrior(k.Expr), len(to)
 		to = slices.DeleteFunc(to, func(n grow.Neighbour) bool {
 			return away(n.Expr.ID())
 		})
-		if left := max(0, Wide-(neighbours-len(to))); len(to) > left {
+		if left := max(0, Wide-(had-len(to))); len(to) > left {
 			var more map[string]float64
 			if order != nil && left > 0 && (rows == all || place < earlyLeaders) {
 				more = order(k.Expr, to)
@@ -216,7 +219,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 	}
 	if rows == all && len(proposed) == 0 {
 		for id, p := range passed {
-			if !away(id) && near(p.promise, Hopeless) {
+			if late(id, p) {
 				proposed[id] = p
 			}
 		}
@@ -258,7 +261,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 	plan.Waiting = len(front) - len(plan.Enter)
 	if rows == all && gains != nil { // else what they lose is not known
 		plan.Passed = passed.after(proposed, func(id string, p proposal) bool {
-			return !away(id) && near(p.promise, Hopeless) && !slices.ContainsFunc(plan.Enter, func(e Entrant) bool { return e.Expr.ID() == id })
+			return late(id, p) && !slices.ContainsFunc(plan.Enter, func(e Entrant) bool { return e.Expr.ID() == id })
 		})
 	}
 	maps.DeleteFunc(beyond, func(id string, _ bool) bool { _, is := proposed[id]; return is })

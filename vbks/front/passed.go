@@ -11,7 +11,8 @@ import (
 )
 
 // Passed are neighbours of leaders that were to be tried of all rows, and for which there was no room until others led, by id. Kernels
-// that differ from the best by what explains nothing may be so many that those which differ by more are no leaders for long.
+// that differ from the best by what explains nothing may be so many that those which differ by more are no leaders for long. Parents may
+// have left since: such a kernel begins at its kin's.
 type Passed map[string]proposal
 
 // after returns them with what has been proposed, as far as they are to be kept. What is there is not modified.
@@ -27,7 +28,8 @@ func (p Passed) after(proposed map[string]proposal, kept func(id string, p propo
 	return out
 }
 
-// Lines are what tells them, one a line, sorted, and of each its score if it is no better than its parent.
+// Lines are what tells them, one a line, sorted, and of each what it promises: its parent's score with its own prior
+// and what it loses.
 func (p Passed) Lines() (lines []string, scores []float64) {
 	for _, id := range slices.Sorted(maps.Keys(p)) {
 		of := p[id]
@@ -51,7 +53,8 @@ func ParsePassed(lines []string, scores []float64) (Passed, error) {
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
-		out[cells[0]] = proposal{Entrant{e.Canonical(), cells[1], cells[2]}, scores[i], scores[i]}
+		e = e.Canonical()
+		out[e.ID()] = proposal{Entrant{e, cells[1], cells[2]}, scores[i], scores[i]}
 	}
 	return out, nil
 }
