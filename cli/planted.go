@@ -106,6 +106,11 @@ func (f *plantedFlags) run(cmd *cobra.Command) error {
 	if f.alone {
 		flags["--alone"] = "yes"
 	}
+	if !f.quiet {
+		p.Watch = func(seed uint64, s *study.GrownStep, tried int) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "seed %d, evaluation %d, %d rows: %d kernels tried, %s leads\n", seed, s.Evaluation, s.Rows, tried, s.Leader)
+		}
+	}
 	sink := &plantedSink{w: cmd.OutOrStdout(), json: f.json}
 	s := bySeed[*study.PlantedRow]{
 		title: p.Names(), seeds: seeds, out: f.out, quiet: f.quiet, first: &p.Config, crew: &f.clusterFlags,

@@ -136,7 +136,7 @@ func (t *Trainer) onto(dev device.Device, data Training, weights []float64) (*Tr
 // be computed there keeps those that it had.
 func (r *round) reclimb(ctx context.Context, kernels []int) error {
 	for _, i := range kernels {
-		r.outcomes[i].Best = solution{X: r.kernels[i].state.Free, Source: "last"}
+		r.outcomes[i].Best = solution{X: r.kernels[i].state.Free, Source: sourceLast}
 	}
 	o := r.order(phaseTune)
 	o.Tuned, o.Steps, o.Further = r.tuneSample(r.n), refitSteps, true
@@ -160,7 +160,7 @@ func (r *round) relearn(ctx context.Context, kernels []int) error {
 	}
 	for _, i := range kernels {
 		st := r.kernels[i].state
-		r.outcomes[i].Best, r.outcomes[i].State = solution{X: st.Free, Source: "last"}, st
+		r.outcomes[i].Best, r.outcomes[i].State = solution{X: st.Free, Source: sourceLast}, st
 	}
 	o := r.order(phaseLearn)
 	o.Settled, o.Pass, o.Estimated = true, true, r.elboSample(r.n)

@@ -25,6 +25,7 @@ type round struct {
 	live     []int           // indices of the kernels that take part
 	given    []gift          // the last evaluation's solutions, best first
 	outcomes []outcome       // of every kernel of the space
+	stood    map[int]bool    // whose solutions are as they were and known to relatives, see stand
 	remarks  []Notice        // to be told with the evaluation
 	nearby   map[int]*nearby // what windows say, by place of the kernel; nil: nothing
 
@@ -132,7 +133,7 @@ func (r *round) run(ctx context.Context) error {
 		searched = slices.DeleteFunc(slices.Clone(r.live), func(k int) bool { return r.kernels[k].state != nil })
 		for _, k := range r.live {
 			if s := r.kernels[k].state; s != nil {
-				r.outcomes[k].Best = solution{X: s.Free, Source: "last"}
+				r.outcomes[k].Best = solution{X: s.Free, Source: sourceLast}
 			}
 		}
 	}
@@ -145,7 +146,11 @@ func (r *round) run(ctx context.Context) error {
 		o := r.order(phaseSearch)
 		o.Resumed, o.Rough = true, r.resolving() || r.m == r.n && r.optimizer.search().always
 		solved := slices.DeleteFunc(slices.Clone(searched), func(k int) bool { return r.kernels[k].state == nil })
-		if err := r.each(ctx, o, r.tasks(solved)); err != nil {
+		moving, err := r.stand(ctx, solved)
+		if err != nil {
+			return err
+		}
+		if err := r.each(ctx, o, r.tasks(moving)); err != nil {
 			return err
 		}
 		searched = slices.DeleteFunc(slices.Clone(searched), func(k int) bool { return r.kernels[k].state != nil })
@@ -175,6 +180,61 @@ func (r *round) run(ctx context.Context) error {
 		}
 	}
 	return r.optimizer.complete(ctx, r)
+}
+
+const (
+	sourceLast = "last" // of a solution: the evaluation before
+
+	// A solution stands in a growing space, until a relative has a better one, where an ascent on the same rows and inducing inputs
+	// expected no more than stoodNats of going on, and what is made of it has been tried.
+	stoodNats = 0.05
+	// Its value is the same then but for rounding.
+	stoodSlack = 1e-3
+)
+
+// stand takes solutions as they were that another evaluation would climb and vary in vain: a growing space has many on the same
+// rows. The other kernels are returned.
+func (r *round) stand(ctx context.Context, kernels []int) (moving []int, err error) {
+	if !r.growing() || !r.optimizer.search().always {
+		return kernels, nil
+	}
+	var still []int
+	for _, k := range kernels {
+		if r.stands(k) {
+			still = append(still, k)
+		} else {
+			moving = append(moving, k)
+		}
+	}
+	o := r.order(phaseSearch)
+	o.Resumed, o.Valued = true, true
+	if err := r.each(ctx, o, r.tasks(still)); err != nil {
+		return nil, err
+	}
+	r.stood = map[int]bool{}
+	for _, k := range still {
+		f, was := &r.outcomes[k], r.kernels[k]
+		if f.Failure == "" && !(math.Abs(f.value()-was.elbo) <= stoodSlack) { // of rows that count for more or less than they did
+			f.Best, f.Modes = solution{}, nil
+			moving = append(moving, k)
+			continue
+		}
+		f.Best.Gain, f.Best.Fresh = was.gain, false
+		r.stood[k] = was.source == sourceLast // what a close search has found relatives have not seen
+	}
+	slices.Sort(moving)
+	return moving, nil
+}
+
+// stands reports whether the last evaluation has done for the kernel's solution what another would do: taken it up, or, where
+// the kernel came with it, searched closely.
+func (r *round) stands(i int) bool {
+	k := r.kernels[i]
+	if len(k.past) == 0 || !(k.gain > 0 && k.gain <= stoodNats) || k.source != sourceLast && (len(k.past) > 1 || !r.closely(nil)) {
+		return false
+	}
+	p := k.past[0]
+	return p.evaluation+1 == r.number && p.rows == r.n && p.inducing == r.m && !p.windows
 }
 
 // closely reports whether the kernels that are searched for are late ones, which are to be as closely as those that there

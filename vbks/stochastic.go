@@ -150,7 +150,7 @@ func (u *unit) learn() error {
 		switch last := u.tasks[i].Last; {
 		case f.State != nil: // from an earlier phase
 			st = f.State
-		case last != nil && f.Best.Source == "last":
+		case last != nil && f.Best.Source == sourceLast:
 			if st = last; !slices.Equal(last.Z, f.Own) {
 				st = last.unplaced()
 			} // else q(v) and the moments go on

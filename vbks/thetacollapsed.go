@@ -431,7 +431,7 @@ func (u *unit) climbBeliefs(ctx context.Context, o *thetaObjective, sub []int, c
 			chol = narrowed(chol, len(f.State.Free))
 		}
 		starts[0][j] = &ascent{start: o.pack(f.State.Free, chol)}
-		if last := u.tasks[i].Last; last != nil && last.ThetaChol != nil && f.Best.Source == "last" {
+		if last := u.tasks[i].Last; last != nil && last.ThetaChol != nil && f.Best.Source == sourceLast {
 			starts[1][j] = &ascent{start: o.pack(last.Free, last.ThetaChol)}
 		}
 	}

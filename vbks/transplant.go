@@ -38,7 +38,7 @@ func (r *round) transplants(ctx context.Context, sparing bool) error {
 			foremost := map[string]int{} // of the cousins with a part, the place among the gifts
 			for i, rel := range r.kernels[k].kin {
 				giver := before[rel.From]
-				if !changed[rel.From] || giver.X == nil {
+				if !changed[rel.From] || giver.X == nil || time == 0 && r.stood[k] && r.stood[rel.From] {
 					continue
 				}
 				if rel.Kind != starts.Cousin {

@@ -133,7 +133,7 @@ func (u *unit) tune(ctx context.Context) error {
 		if starts[i].X != nil {
 			trials[i] = append(trials[i], &ascent{start: starts[i].X})
 		}
-		if last := u.tasks[i].Last; last != nil && starts[i].Source != "last" && !u.order.Further {
+		if last := u.tasks[i].Last; last != nil && starts[i].Source != sourceLast && !u.order.Further {
 			trials[i] = append(trials[i], &ascent{start: last.Free})
 		}
 	}

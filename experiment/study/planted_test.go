@@ -2,6 +2,7 @@ package study
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -220,8 +221,13 @@ func TestPlantedCourse(t *testing.T) {
 		return all
 	}
 	lines := bytes.SplitAfter(whole, []byte("\n"))
-	for _, keep := range []int{2, 4, len(lines) - 1} {
+	state := filepath.Join(dir, "study-planted-3.npz")
+	grown := 1 + slices.IndexFunc(lines, func(l []byte) bool { return bytes.HasPrefix(l, []byte("growth,")) })
+	for _, keep := range []int{2, grown, grown + 2, len(lines) - 1} {
 		at := bytes.Join(lines[:keep], nil)
+		if keep < grown {
+			must.OK(t, os.Remove(state))
+		}
 		must.OK(t, os.WriteFile(name, append(bytes.Clone(at), "trained,\"{torn"...), 0o644))
 		if keep == len(lines)-1 {
 			must.OK(t, os.WriteFile(name, at, 0o644))
@@ -234,9 +240,42 @@ func TestPlantedCourse(t *testing.T) {
 			t.Errorf("cut behind %d of %d lines: %+v, not %+v; %s", keep, len(lines)-1, *row, *plain, after)
 		}
 	}
+	// Growth goes on behind the last evaluation that was kept, whose line may be there before what the trainer has learned.
+	for _, torn := range []bool{false, true} {
+		must.OK(t, os.Remove(state))
+		must.OK(t, os.WriteFile(name, bytes.Join(lines[:2], nil), 0o644))
+		var before []byte
+		ctx, cancel := context.WithCancel(t.Context())
+		p.Watch = func(_ uint64, s *GrownStep, _ int) {
+			if s.Evaluation == 3 {
+				before, err = os.ReadFile(state)
+				must.OK(t, err)
+				cancel()
+			}
+		}
+		if _, err := p.Run(ctx, 3, 1); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if torn {
+			must.OK(t, os.WriteFile(state, before, 0o644))
+		}
+		first := 0
+		p.Watch = func(_ uint64, s *GrownStep, _ int) { first = cmp.Or(first, s.Evaluation) }
+		row, err := p.Run(t.Context(), 3, 1)
+		must.OK(t, err)
+		if want := map[bool]int{false: 4, true: 3}[torn]; !same(row) || first != want {
+			t.Errorf("goes on with evaluation %d, not %d: %+v, not %+v", first, want, *row, *plain)
+		}
+	}
+	must.OK(t, os.WriteFile(name, bytes.Join(lines[:2], nil), 0o644))
+	if _, err := p.Run(t.Context(), 3, 1); err == nil || !strings.Contains(err.Error(), "study-planted-3.csv does not lead to it; without that file growth") {
+		t.Error(err)
+	}
 	must.OK(t, p.Table.Add(row))
-	if _, err := os.Stat(name); !os.IsNotExist(err) {
-		t.Errorf("the steps are still there: %v", err)
+	for _, kept := range []string{name, state} {
+		if _, err := os.Stat(kept); !os.IsNotExist(err) {
+			t.Errorf("%s is still there: %v", kept, err)
+		}
 	}
 	must.OK(t, os.WriteFile(name, []byte("step,value\nsung,{}\n"), 0o644))
 	_, err = p.Run(t.Context(), 3, 1)

@@ -3,13 +3,16 @@ package study
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"strconv"
 
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/inside"
+	"example.com/kestrel/experiment/npz"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/series"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 // course is what is known of a data set whose searches take hours and may be cut: a table of its
@@ -17,10 +20,13 @@ import (
 // follows from it and from the seed. The zero course is of what nobody keeps.
 type course struct {
 	table *series.Table // nil: it is not kept
+	dir   *inside.Dir   // where it is
+	seed  uint64
 
-	planted *plantedStep
-	grown   *PlantedRow
-	trained []trainedStep // in their order
+	planted     *plantedStep
+	evaluations []GrownStep // of growth, in their order
+	grown       *PlantedRow
+	trained     []trainedStep // in their order
 }
 
 // plantedStep is the kernel that is needed as it is.
@@ -49,17 +55,23 @@ type trainedKernel struct {
 // What a step is of.
 const (
 	stepPlanted = "planted"
+	stepGrowing = "evaluation"
 	stepGrown   = "growth"
 	stepTrained = "trained"
 )
 
-func courseName(seed uint64) string {
-	return record.StudyPrefix + "planted-" + strconv.FormatUint(seed, 10) + ".csv"
+func courseName(seed uint64) string { return courseStem(seed) + ".csv" }
+
+// courseState is the name of the file from which a growth that was cut goes on.
+func courseState(seed uint64) string { return courseStem(seed) + ".npz" }
+
+func courseStem(seed uint64) string {
+	return record.StudyPrefix + "planted-" + strconv.FormatUint(seed, 10)
 }
 
 // openCourse opens the table of a seed in a directory, or makes it, and reads what is there.
 func openCourse(dir *inside.Dir, seed uint64) (*course, error) {
-	c := &course{}
+	c := &course{dir: dir, seed: seed}
 	var err error
 	if c.table, err = series.OpenTable(dir, courseName(seed), []string{"step", "value"}); err != nil {
 		return nil, err
@@ -81,6 +93,16 @@ func (c *course) read(step string, value []byte) error {
 	switch step {
 	case stepPlanted:
 		return json.Unmarshal(value, &c.planted)
+	case stepGrowing:
+		var s GrownStep
+		if err := json.Unmarshal(value, &s); err != nil {
+			return err
+		}
+		if s.Evaluation < 1 || s.Evaluation > len(c.evaluations)+1 {
+			return fmt.Errorf("evaluation %d comes behind %d", s.Evaluation, len(c.evaluations))
+		}
+		c.evaluations = append(c.evaluations[:s.Evaluation-1], s) // those behind it had not been saved
+		return nil
 	case stepGrown:
 		return json.Unmarshal(value, &c.grown)
 	case stepTrained:
@@ -102,6 +124,30 @@ func (c *course) add(step string, value any) error {
 		return err
 	}
 	return c.table.Write([][]string{{step, string(text)}})
+}
+
+// grew keeps an evaluation of growth and what the trainer has learned with it.
+func (c *course) grew(s *GrownStep, t *vbks.Trainer) error {
+	if c.table == nil {
+		return nil
+	}
+	if err := c.add(stepGrowing, s); err != nil {
+		return err
+	}
+	return npz.Save(c.dir, courseState(c.seed), t.Checkpoint())
+}
+
+// learned is what a trainer had learned when its growth was cut; the error is fs.ErrNotExist where there was none.
+func (c *course) learned() (map[string]vbks.Tensor, error) {
+	if c.table == nil {
+		return nil, fs.ErrNotExist
+	}
+	return npz.Load(c.dir, courseState(c.seed))
+}
+
+// unusable says why growth cannot go on from what is kept, and what to do.
+func (c *course) unusable(err error) error {
+	return fmt.Errorf("%s: %w; without that file growth on this data set begins anew", c.dir.Join(courseState(c.seed)), err)
 }
 
 func (c *course) close() error {

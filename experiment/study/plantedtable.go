@@ -90,8 +90,10 @@ func (t *PlantedTable) Add(r *PlantedRow) error {
 		return err
 	}
 	t.known[r.Seed] = r
-	if err := t.dir.Remove(courseName(r.Seed)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	for _, name := range []string{courseName(r.Seed), courseState(r.Seed)} {
+		if err := t.dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
 }
