@@ -416,3 +416,30 @@ func (t *Trainer) missed(e *Evaluation, leader, truth int) string {
 	}
 	return text
 }
+
+// bestWorth is what the best kernel is worth of those that are up to date.
+func (t *Trainer) bestWorth() float64 {
+	best := math.Inf(-1)
+	for _, k := range t.kernels {
+		if k.current(t.rows) {
+			best = max(best, k.worth())
+		}
+	}
+	return best
+}
+
+// What a kernel with a leaf or two more pays for them, nats, whatever the number of rows.
+const leafNats = 5
+
+// doubted reports whether a kernel that some of the rows put behind may be as good once all are there: with what a leaf more costs it
+// is not behind by more than these rows' share of that.
+//
+//	behind + leafNats·n'/n ≤ leafNats
+//
+// What it explains grows with the rows, and what it pays for that does not.
+func (t *Trainer) doubted(k *kernel) bool {
+	if t.apart == 0 || !k.current(t.rows) {
+		return false
+	}
+	return t.bestWorth()-k.worth() <= leafNats*(1-float64(t.rows)/float64(t.apart))
+}

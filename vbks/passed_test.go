@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"example.com/kestrel/internal/must"
+	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/vbks/front"
 )
 
@@ -46,5 +47,64 @@ func TestPassedAreOfWhatThereWas(t *testing.T) {
 	must.OK(t, tr.takeIn(""))
 	if p := tr.expansion.passed; len(p) > 0 {
 		t.Errorf("with more rows %v is kept", p)
+	}
+}
+
+// Who leaves on some of the rows and is no further behind than these rows' share of what leaves cost may be tried again of all, the
+// others may not.
+func TestDoubtedMayBeTriedAgainOfAllRows(t *testing.T) {
+	thorough.AnyInstructions(t)
+	t.Parallel()
+	s, data := partlyGrowing()
+	s.EvaluateEvery = .15
+	tr := trainerOn(t, 1, nil, data, s, growingFrom...)
+	doubted := map[string]bool{} // of those that have left, as they did last
+	for !tr.Done() {
+		behind := map[string]float64{}
+		for _, k := range tr.kernels {
+			if tr.apart > 0 && k.current(tr.rows) {
+				behind[k.id] = tr.bestWorth() - k.worth()
+			}
+		}
+		waits, rows := tr.apart > 0, tr.rows
+		e := next(t, tr)
+		for _, id := range e.Left {
+			nats, known := behind[id]
+			on := tr.expansion.tried[id]
+			switch {
+			case !known || tr.apart == 0:
+			case nats <= 5*(1-float64(rows)/70):
+				doubted[id] = true
+				if on != rows+1 {
+					t.Errorf("%s, %g nats behind, counts as compared on %d rows", id, nats, on)
+				}
+			default:
+				doubted[id] = false
+				if on != rows {
+					t.Errorf("%s, %g nats behind, counts as compared on %d rows", id, nats, on)
+				}
+			}
+		}
+		if waits && tr.apart == 0 {
+			for id, on := range tr.expansion.tried {
+				if may, left := doubted[id]; left && may != (on < 70) {
+					t.Errorf("%s, in doubt: %v, counts as compared on %d of 70 rows", id, may, on)
+				}
+			}
+		}
+		for _, k := range e.Entered {
+			if may, left := doubted[k.Expr.ID()]; !waits && left && !may {
+				t.Errorf("%s is tried again", k.Expr.ID())
+			}
+		}
+	}
+	some := 0
+	for _, may := range doubted {
+		if may {
+			some++
+		}
+	}
+	if some == 0 || some == len(doubted) {
+		t.Errorf("%d of %d that have left were in doubt", some, len(doubted))
 	}
 }

@@ -489,12 +489,7 @@ func (t *Trainer) holdBack() (undo func() error, err error) {
 // Kernels that these say are far behind leave, and what has been tried is not tried again. If it returns an error nothing is changed.
 func (t *Trainer) takeRest() (undo func() error, err error) {
 	undo = t.keep()
-	x, best := &t.expansion, math.Inf(-1)
-	for _, k := range t.kernels {
-		if k.current(t.rows) {
-			best = max(best, k.worth())
-		}
-	}
+	x, best := &t.expansion, t.bestWorth()
 	stay := make([]*kernel, 0, len(t.kernels))
 	for _, k := range t.kernels {
 		if t.growing() && k.current(t.rows) && k.worth() < best-FarNats {
