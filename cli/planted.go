@@ -42,7 +42,8 @@ func newPlanted() *cobra.Command {
 			"candidates are neighbours of the best and some at random. They have the same evidence of each kernel; hyperparameters are " +
 			"searched on the bound, with the inducing inputs that growth has for kernels that come late.\n\n" +
 			"With --out the rows are also written to study-planted.csv; with the directory of the same study, which may have more --seeds now, " +
-			"it goes on where that was cut, within a data set, too, behind the last kernels that were trained.",
+			"it goes on where that was cut, within a data set, too, behind the last evaluation of growth, or the last kernels that others " +
+			"have trained.",
 		Example: "# does it work at all?\nkestrel study planted --rows 200..300 --leaves 3..4 --seeds 1..3\n\n" +
 			"# hours, and it may be stopped\nkestrel study planted --seeds 1..10 -o planted\n\n" +
 			"# growth by itself, in a fraction of the time\nkestrel study planted --alone --seeds 1..10 -o alone\n\n" +
@@ -107,8 +108,9 @@ func (f *plantedFlags) run(cmd *cobra.Command) error {
 		flags["--alone"] = "yes"
 	}
 	if !f.quiet {
+		say := oneByOne(func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) })
 		p.Watch = func(seed uint64, s *study.GrownStep, tried int) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "seed %d, evaluation %d, %d rows: %d kernels tried, %s leads\n", seed, s.Evaluation, s.Rows, tried, s.Leader)
+			say(fmt.Sprintf("seed %d, evaluation %d, %d rows: %d kernels tried, %s leads", seed, s.Evaluation, s.Rows, tried, s.Leader))
 		}
 	}
 	sink := &plantedSink{w: cmd.OutOrStdout(), json: f.json}

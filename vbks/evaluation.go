@@ -431,14 +431,14 @@ func (t *Trainer) bestWorth() float64 {
 // What a kernel with a leaf or two more pays for them, nats, whatever the number of rows.
 const leafNats = 5
 
-// doubted reports whether a kernel that some of the rows put behind may be as good once all are there: with what a leaf more costs it
-// is not behind by more than these rows' share of that.
+// undecided reports whether a kernel that n' of n rows put behind may be as good once all are there: it is behind by no more than the
+// missing rows' share of what its leaves cost.
 //
-//	behind + leafNats·n'/n ≤ leafNats
+//	behind ≤ leafNats·(1 − n'/n)
 //
 // What it explains grows with the rows, and what it pays for that does not.
-func (t *Trainer) doubted(k *kernel) bool {
-	if t.apart == 0 || !k.current(t.rows) {
+func (t *Trainer) undecided(k *kernel) bool {
+	if t.apart == 0 || t.rows < t.data.Rows() || !k.current(t.rows) {
 		return false
 	}
 	return t.bestWorth()-k.worth() <= leafNats*(1-float64(t.rows)/float64(t.apart))

@@ -414,8 +414,8 @@ func (t *Trainer) spread(ctx context.Context) (undo func()) {
 		rows := k.rows
 		if k.status == Failed {
 			rows = front.Forever
-		} else if t.doubted(k) {
-			rows = front.Doubted(rows)
+		} else if t.undecided(k) {
+			rows = front.Undecided(rows)
 		}
 		if slices.Contains(plan.Leave, k.id) {
 			x.tried = x.tried.Leave(k.id, rows)

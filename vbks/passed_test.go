@@ -50,15 +50,15 @@ func TestPassedAreOfWhatThereWas(t *testing.T) {
 	}
 }
 
-// Who leaves on some of the rows and is no further behind than these rows' share of what leaves cost may be tried again of all, the
-// others may not.
-func TestDoubtedMayBeTriedAgainOfAllRows(t *testing.T) {
+// Who leaves on some of the rows and is no further behind than the missing rows' share of what leaves cost may be tried again of all,
+// the others may not.
+func TestUndecidedMayBeTriedAgainOfAllRows(t *testing.T) {
 	thorough.AnyInstructions(t)
 	t.Parallel()
 	s, data := partlyGrowing()
 	s.EvaluateEvery = .15
 	tr := trainerOn(t, 1, nil, data, s, growingFrom...)
-	doubted := map[string]bool{} // of those that have left, as they did last
+	undecided := map[string]bool{} // of those that have left, as they did last
 	for !tr.Done() {
 		behind := map[string]float64{}
 		for _, k := range tr.kernels {
@@ -74,12 +74,12 @@ func TestDoubtedMayBeTriedAgainOfAllRows(t *testing.T) {
 			switch {
 			case !known || tr.apart == 0:
 			case nats <= 5*(1-float64(rows)/70):
-				doubted[id] = true
+				undecided[id] = true
 				if on != rows+1 {
 					t.Errorf("%s, %g nats behind, counts as compared on %d rows", id, nats, on)
 				}
 			default:
-				doubted[id] = false
+				undecided[id] = false
 				if on != rows {
 					t.Errorf("%s, %g nats behind, counts as compared on %d rows", id, nats, on)
 				}
@@ -87,24 +87,24 @@ func TestDoubtedMayBeTriedAgainOfAllRows(t *testing.T) {
 		}
 		if waits && tr.apart == 0 {
 			for id, on := range tr.expansion.tried {
-				if may, left := doubted[id]; left && may != (on < 70) {
-					t.Errorf("%s, in doubt: %v, counts as compared on %d of 70 rows", id, may, on)
+				if may, left := undecided[id]; left && may != (on < 70) {
+					t.Errorf("%s, undecided: %v, counts as compared on %d of 70 rows", id, may, on)
 				}
 			}
 		}
 		for _, k := range e.Entered {
-			if may, left := doubted[k.Expr.ID()]; !waits && left && !may {
+			if may, left := undecided[k.Expr.ID()]; !waits && left && !may {
 				t.Errorf("%s is tried again", k.Expr.ID())
 			}
 		}
 	}
 	some := 0
-	for _, may := range doubted {
+	for _, may := range undecided {
 		if may {
 			some++
 		}
 	}
-	if some == 0 || some == len(doubted) {
-		t.Errorf("%d of %d that have left were in doubt", some, len(doubted))
+	if some == 0 || some == len(undecided) {
+		t.Errorf("%d of %d that have left were undecided", some, len(undecided))
 	}
 }

@@ -188,7 +188,7 @@ const (
 	// A solution stands in a growing space, until a relative has a better one, where an ascent on the same rows and inducing inputs
 	// expected no more than stoodNats of going on, and what is made of it has been tried.
 	stoodNats = 0.05
-	// Its value is the same then but for rounding.
+	// Its value is the same then, but for rounding and jitter.
 	stoodSlack = 1e-3
 )
 
@@ -214,23 +214,29 @@ func (r *round) stand(ctx context.Context, kernels []int) (moving []int, err err
 	r.stood = map[int]bool{}
 	for _, k := range still {
 		f, was := &r.outcomes[k], r.kernels[k]
-		if f.Failure == "" && !(math.Abs(f.value()-was.elbo) <= stoodSlack) { // of rows that count for more or less than they did
+		if f.Failure == "" && !was.worthAgain(f.value()) { // rows count for more or less than they did, say
 			f.Best, f.Modes = solution{}, nil
 			moving = append(moving, k)
 			continue
 		}
-		f.Best.Gain, f.Best.Fresh = was.gain, false
+		f.Best.Gain = was.gain
 		r.stood[k] = was.source == sourceLast // what a close search has found relatives have not seen
 	}
 	slices.Sort(moving)
 	return moving, nil
 }
 
+// worthAgain reports whether a value is what the kernel's solution had at the last evaluation, on the bound that is searched: the
+// local ELBO, or, where that is of another bound than the searched one, the lower of the two that then hold.
+func (k *kernel) worthAgain(value float64) bool {
+	return math.Abs(value-k.elbo) <= stoodSlack || k.bounds != nil && math.Abs(value-k.bounds.Lower) <= stoodSlack
+}
+
 // stands reports whether the last evaluation has done for the kernel's solution what another would do: taken it up, or, where
-// the kernel came with it, searched closely.
+// it is the first that the kernel remembers, searched as closely as late kernels are.
 func (r *round) stands(i int) bool {
 	k := r.kernels[i]
-	if len(k.past) == 0 || !(k.gain > 0 && k.gain <= stoodNats) || k.source != sourceLast && (len(k.past) > 1 || !r.closely(nil)) {
+	if len(k.past) == 0 || !(k.gain > 0 && k.gain <= stoodNats) || k.source != sourceLast && (len(k.past) > 1 || !r.lateClosely()) {
 		return false
 	}
 	p := k.past[0]
@@ -241,9 +247,13 @@ func (r *round) stands(i int) bool {
 // were in the end: of all rows, if these are few, or inducing inputs, too. A period that is missed looks like noise, so
 // that its kernel leaves, and what would be made of it does not enter.
 func (r *round) closely(searched []int) bool {
+	return r.lateClosely() && !slices.ContainsFunc(searched, func(k int) bool { return r.kernels[k].state != nil })
+}
+
+// lateClosely reports whether late kernels are, if there are any.
+func (r *round) lateClosely() bool {
 	n := r.data.Rows()
-	return r.growing() && r.n == n && (n <= r.settings.AllRows || r.m == n) && r.optimizer.search().always &&
-		!slices.ContainsFunc(searched, func(k int) bool { return r.kernels[k].state != nil })
+	return r.growing() && r.n == n && (n <= r.settings.AllRows || r.m == n) && r.optimizer.search().always
 }
 
 // partOf are so many of the rows, on which late kernels are searched where bounds on all are dear; nil: on all.

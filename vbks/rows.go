@@ -486,7 +486,8 @@ func (t *Trainer) holdBack() (undo func() error, err error) {
 }
 
 // takeRest takes all rows in after the space has grown on the first of them, or is to grow no more, all as inducing inputs.
-// Kernels that these say are far behind leave, and what has been tried is not tried again. If it returns an error nothing is changed.
+// Kernels that these say are far behind leave, and what has been tried is not tried again, unless it is undecided. If it returns an
+// error nothing is changed.
 func (t *Trainer) takeRest() (undo func() error, err error) {
 	undo = t.keep()
 	x, best := &t.expansion, t.bestWorth()

@@ -81,7 +81,7 @@ func (u *unit) search(ctx context.Context) error {
 	onScreen := screened.boundObjective(screen, u.order.Screen.YY, u.stop)
 	plain, plainly := bound.boundValue(rows, u.order.Compared.YY, u.stop), screened.boundValue(screen, u.order.Screen.YY, u.stop)
 	if u.order.Valued {
-		return u.valueLast(plain)
+		return u.resume(ctx, plain, plain)
 	}
 	explore := func() ([][]draft, error) { return u.explore(ctx, onRows, plain, onScreen, plainly) }
 	if u.order.Part != nil {
@@ -196,22 +196,6 @@ func (u *unit) screenBound() (*collapsed, error) {
 	return b, u.load(b.group)
 }
 
-// valueLast values the solutions of the last evaluation, where that can be done.
-func (u *unit) valueLast(plain objective) error {
-	runs := make([]*ascent, len(u.tasks))
-	for i := range runs {
-		runs[i] = &ascent{start: u.tasks[i].Last.solution()}
-	}
-	if err := value(u.all(), runs, plain); err != nil {
-		return err
-	}
-	for i, a := range runs {
-		u.outcomes[i].see(a)
-		u.outcomes[i].offer(a, sourceLast)
-	}
-	return nil
-}
-
 // resume takes the kernels of a unit up where they were: optimised further on
 // all rows, or only valued where the optimiser will take them further. Where noise may
 // be a rough function it is so at the start if that is better.
@@ -248,7 +232,11 @@ func (u *unit) resume(ctx context.Context, onRows, plain objective) error {
 			}
 		}
 	}
-	if err := u.climb(ctx, sub, runs, u.optimizer.search().resumed(u.settings.Steps), onRows); err != nil {
+	steps := 0
+	if !u.order.Valued {
+		steps = u.optimizer.search().resumed(u.settings.Steps)
+	}
+	if err := u.climb(ctx, sub, runs, steps, onRows); err != nil {
 		return err
 	}
 	for j, i := range sub {

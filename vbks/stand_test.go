@@ -72,7 +72,8 @@ func TestSolutionsStandWhileASpaceGrows(t *testing.T) {
 				continue
 			}
 			k := tr.kernels[i]
-			if k.source == sourceLast && (k.gain != was.gain || !slices.Equal(k.state.Free, was.state.Free) || math.Abs(k.elbo-was.elbo) > stoodSlack) {
+			moved := k.gain != was.gain || !slices.Equal(k.state.Free, was.state.Free) || math.Abs(k.elbo-was.elbo) > stoodSlack
+			if k.source == sourceLast && moved {
 				t.Errorf("%s stands at %g, %v, after %g, %v", id, k.elbo, k.state.Free, was.elbo, was.state.Free)
 			}
 			all, err := tr.Climb(t.Context(), id, nil, 60)

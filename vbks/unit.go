@@ -88,7 +88,7 @@ type order struct {
 	Thorough  bool        // search: all depends on it
 	Late      bool        // of a thorough one: it goes on from what another has found, without fresh starts
 	Resumed   bool        // search: solutions are taken further, no others are looked for
-	Valued    bool        // search: solutions are as they were
+	Valued    bool        // search: solutions are valued, and nothing else is done
 	Rough     bool        // search: what solutions take for noise may be a rough function
 	Donors    []gift      // search: the last evaluation's solutions, best first
 	Sparing   bool        // transplants: only what changes nothing, and a few iterations

@@ -85,7 +85,7 @@ func (k keeper) keeps() string {
 // owns reports whether a name in the folder is one of its own.
 func (k keeper) owns(name string) bool {
 	if k.series {
-		return slices.Contains(record.ComparisonFiles(), name) || slices.Contains(record.BacktestFiles(), name) || record.IsStudyTable(name)
+		return slices.Contains(record.ComparisonFiles(), name) || slices.Contains(record.BacktestFiles(), name) || record.IsStudyFile(name)
 	}
 	return slices.Contains(ownFiles(), name)
 }

@@ -45,7 +45,7 @@ func BacktestFiles() []string {
 // StudyPrefix begins the names of the tables of a study.
 const StudyPrefix = "study-"
 
-// IsStudyTable reports whether a name is that of a table of a study.
-func IsStudyTable(name string) bool {
-	return strings.HasPrefix(name, StudyPrefix) && strings.HasSuffix(name, ".csv")
+// IsStudyFile reports whether a name is that of a table of a study, or of what a growth that was cut goes on from.
+func IsStudyFile(name string) bool {
+	return strings.HasPrefix(name, StudyPrefix) && (strings.HasSuffix(name, ".csv") || strings.HasSuffix(name, ".npz"))
 }

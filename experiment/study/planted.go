@@ -44,7 +44,8 @@ type Planted struct {
 	Config config.Config // of growth
 	Alone  bool          // without the others
 	Table  *PlantedTable // where what is known of a data set is kept before its row is; nil: nowhere
-	// Watch is told of each evaluation of growth, and how many kernels had been tried with it; nil: nobody is.
+	// Watch is told of each evaluation of growth that is made here, and how many kernels had been tried with it, by several goroutines
+	// where several seeds are made at a time; nil: nobody is.
 	Watch func(seed uint64, s *GrownStep, tried int)
 
 	grammar *grow.Grammar

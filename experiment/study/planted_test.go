@@ -223,9 +223,9 @@ func TestPlantedCourse(t *testing.T) {
 	lines := bytes.SplitAfter(whole, []byte("\n"))
 	state := filepath.Join(dir, "study-planted-3.npz")
 	grown := 1 + slices.IndexFunc(lines, func(l []byte) bool { return bytes.HasPrefix(l, []byte("growth,")) })
-	for _, keep := range []int{2, grown, grown + 2, len(lines) - 1} {
+	for _, keep := range []int{2, grown - 1, grown, grown + 2, len(lines) - 1} { // the second one: growth has ended, and its line is not there
 		at := bytes.Join(lines[:keep], nil)
-		if keep < grown {
+		if keep == 2 {
 			must.OK(t, os.Remove(state))
 		}
 		must.OK(t, os.WriteFile(name, append(bytes.Clone(at), "trained,\"{torn"...), 0o644))
@@ -268,7 +268,12 @@ func TestPlantedCourse(t *testing.T) {
 		}
 	}
 	must.OK(t, os.WriteFile(name, bytes.Join(lines[:2], nil), 0o644))
-	if _, err := p.Run(t.Context(), 3, 1); err == nil || !strings.Contains(err.Error(), "study-planted-3.csv does not lead to it; without that file growth") {
+	const other = "is of an evaluation that study-planted-3.csv does not have; remove "
+	if _, err := p.Run(t.Context(), 3, 1); err == nil || !strings.Contains(err.Error(), other) {
+		t.Error(err)
+	}
+	must.OK(t, os.WriteFile(state, []byte("torn"), 0o644))
+	if _, err := p.Run(t.Context(), 3, 1); err == nil || !strings.Contains(err.Error(), "study-planted-3.npz") {
 		t.Error(err)
 	}
 	must.OK(t, p.Table.Add(row))

@@ -2,6 +2,7 @@ package study
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
@@ -72,6 +73,7 @@ func courseStem(seed uint64) string {
 // openCourse opens the table of a seed in a directory, or makes it, and reads what is there.
 func openCourse(dir *inside.Dir, seed uint64) (*course, error) {
 	c := &course{dir: dir, seed: seed}
+	dir.RemoveLeftovers(courseState(seed))
 	var err error
 	if c.table, err = series.OpenTable(dir, courseName(seed), []string{"step", "value"}); err != nil {
 		return nil, err
@@ -145,9 +147,12 @@ func (c *course) learned() (map[string]vbks.Tensor, error) {
 	return npz.Load(c.dir, courseState(c.seed))
 }
 
-// unusable says why growth cannot go on from what is kept, and what to do.
+// unusable says what to do where growth cannot go on from what is kept.
 func (c *course) unusable(err error) error {
-	return fmt.Errorf("%s: %w; without that file growth on this data set begins anew", c.dir.Join(courseState(c.seed)), err)
+	if !errors.Is(err, vbks.ErrCheckpoint) {
+		return err
+	}
+	return fmt.Errorf("%w; remove %s, and growth on this data set begins anew", err, c.dir.Join(courseState(c.seed)))
 }
 
 func (c *course) close() error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 
 	"example.com/kestrel/device"
 	"example.com/kestrel/experiment/files"
@@ -20,6 +21,8 @@ type GrownStep struct {
 	Leader     string       `json:"leader"`
 	AsGood     string       `json:"as_good,omitempty"` // see PlantedRow
 	CPU        files.Number `json:"cpu"`               // s, since the evaluation before it
+	// Evidence from which kernels have been climbed with it to see whether they are as good, by id.
+	Climbed map[string]files.Number `json:"climbed,omitempty"`
 }
 
 // growing is a run of growth in the making.
@@ -29,7 +32,7 @@ type growing struct {
 	trainer *vbks.Trainer
 	look    look
 	then    map[string]int // how many had been trained with a kernel when it came, or came again
-	since   float64        // s of CPU
+	told    float64        // s of CPU, at the last evaluation
 }
 
 // grow makes the run of growth, or goes on with one that was cut.
@@ -38,7 +41,8 @@ func (t *planting) grow(ctx context.Context, row *PlantedRow) error {
 	if err != nil {
 		return err
 	}
-	g := &growing{planting: t, row: row, look: look{t, map[string]float64{}}, then: map[string]int{}, since: cpuSeconds()}
+	g := &growing{planting: t, row: row, then: map[string]int{}, told: cpuSeconds()}
+	g.look = look{t, map[string]files.Number{}}
 	if err := g.begin(ctx, dev); err != nil {
 		return ended(ctx, err)
 	}
@@ -58,7 +62,7 @@ func (t *planting) grow(ctx context.Context, row *PlantedRow) error {
 	return g.conclude(ctx)
 }
 
-// begin makes the trainer, as it was when the course was cut.
+// begin makes the trainer, or takes it up as it was when the course was cut.
 func (g *growing) begin(ctx context.Context, dev device.Device) error {
 	sub := g.subject
 	learned, err := g.course.learned()
@@ -74,7 +78,7 @@ func (g *growing) begin(ctx context.Context, dev device.Device) error {
 	}
 	last := g.trainer.Last()
 	if last == nil || last.Index > len(g.course.evaluations) {
-		return g.course.unusable(fmt.Errorf("%s does not lead to it", courseName(g.seed)))
+		return g.course.unusable(fmt.Errorf("%w is of an evaluation that %s does not have", vbks.ErrCheckpoint, courseName(g.seed)))
 	}
 	for i := range g.course.evaluations[:last.Index] {
 		g.take(&g.course.evaluations[i])
@@ -96,12 +100,12 @@ func (g *growing) note(ctx context.Context) error {
 	}
 	if s.AsGood == "" && last.Proportion == 1 {
 		var err error
-		if s.AsGood, err = g.look.among(ctx, last); err != nil {
+		if s.AsGood, s.Climbed, err = g.look.among(ctx, last); err != nil {
 			return err
 		}
 	}
 	now := cpuSeconds()
-	s.CPU, g.since = files.Number(now-g.since), now
+	s.CPU, g.told = files.Number(now-g.told), now
 	g.take(s)
 	if g.Watch != nil {
 		g.Watch(g.seed, s, g.row.Tried)
@@ -120,6 +124,7 @@ func (g *growing) take(s *GrownStep) {
 		row.AsGood, row.AsGoodThen = s.AsGood, g.then[s.AsGood]
 	}
 	row.CPU += s.CPU
+	maps.Copy(g.look.climbed, s.Climbed)
 }
 
 // conclude compares what leads in the end with the planted kernel.
@@ -146,26 +151,28 @@ func (g *growing) conclude(ctx context.Context) error {
 // look watches a run for a kernel as good as the planted one; nothing that it finds is kept for others.
 type look struct {
 	*planting
-	climbed map[string]float64 // from which evidence kernels have been climbed
+	climbed map[string]files.Number // from which evidence kernels have been climbed
 }
 
-// among is the first of an evaluation's kernels that cannot be told from the planted one, or is better, "" if there is none.
-func (l look) among(ctx context.Context, e *vbks.Evaluation) (string, error) {
+// among is the first of an evaluation's kernels that cannot be told from the planted one, or is better, "" if there is none, and from
+// where it has climbed.
+func (l look) among(ctx context.Context, e *vbks.Evaluation) (id string, climbed map[string]files.Number, err error) {
 	const again = 0.1 // nats
+	climbed = map[string]files.Number{}
 	for i := range e.Kernels {
 		k, err := l.of(&e.Kernels[i])
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
-		if from, done := l.climbed[k.id]; k.nats >= l.truth-nearlyNats && !(done && k.nats <= from+again) {
-			l.climbed[k.id] = k.nats
+		if from, done := l.climbed[k.id]; k.nats >= l.truth-nearlyNats && !(done && k.nats <= float64(from)+again) {
+			climbed[k.id] = files.Number(k.nats)
 			if err := l.climb(ctx, k); err != nil {
-				return "", err
+				return "", nil, err
 			}
 		}
 		if k.nats >= l.truth-tieNats {
-			return k.id, nil
+			return k.id, climbed, nil
 		}
 	}
-	return "", nil
+	return "", climbed, nil
 }

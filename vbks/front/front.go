@@ -100,16 +100,16 @@ func (t Tried) Again(rows int) Tried {
 	return out
 }
 
-// Doubted is on how many rows a kernel is taken to have been compared that is not to be tried again on so many, but which Settle
+// Undecided is on how many rows a kernel is taken to have been compared that is not to be tried again on so many, but which Settle
 // leaves as it is.
-func Doubted(rows int) int { return rows + 1 }
+func Undecided(rows int) int { return rows + 1 }
 
 // Settle returns them as what need not be tried again on more rows, up to all of them, if it has been on just so many.
 func (t Tried) Settle(rows, all int) Tried {
 	out := maps.Clone(t)
 	for id, on := range out {
 		if on == rows {
-			out[id] = max(on, all)
+			out[id] = all
 		}
 	}
 	return out
