@@ -36,6 +36,9 @@ type ascent struct {
 	curve secant.Memory // of the best points, one after the other, in units of
 	units []float64     // the first scale
 
+	arrived bool    // other steps have led to x, and expect no more than left
+	left    float64 // nats
+
 	broken *guard.PanicError // a mistake ended the run, and it counts for nothing
 }
 
@@ -85,7 +88,12 @@ func (a *ascent) hopeless() bool {
 
 // further is what the run would still have gained, by the gradient where it ended and
 // the curvature on its way there, in nats: much, if that is far from an optimum.
-func (a *ascent) further() float64 { return a.curve.Gain() }
+func (a *ascent) further() float64 {
+	if a.arrived {
+		return a.left
+	}
+	return a.curve.Gain()
+}
 
 // remember tells the curve a new best point.
 func (a *ascent) remember(x, grad []float64) {

@@ -47,7 +47,7 @@ func (collapsedOptimizer) complete(ctx context.Context, r *round) error {
 		o.Volumes = r.settings.laplace()
 		few := o.Volumes && r.growing() && r.dear() && r.settings.Growth.Rows > 0
 		if few {
-			o.Least = r.best() - FarNats
+			o.Least, o.Curved = r.best()-FarNats, r.partOf(r.settings.Growth.Rows)
 		}
 		r.keepVolumes()
 		if err := r.each(ctx, o, r.tasks(r.live)); err != nil {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"example.com/kestrel/device"
 	"example.com/kestrel/vbks/laplace"
 )
@@ -421,7 +423,15 @@ func (u *unit) volumes(bound *collapsed, sub []int) error {
 	for j, i := range sub {
 		xs[j] = u.outcomes[i].State.Free
 	}
-	volumes, err := u.volumesAt(bound, sub, xs)
+	obj := bound.boundObjective(u.seen(), u.seenYY(), u.stop)
+	var falls [][]float64
+	if s := u.order.Curved; s != nil && len(sub) > 0 {
+		var err error
+		if falls, err = u.fallsOn(s, sub, xs); err != nil {
+			return err
+		}
+	}
+	volumes, err := u.volumesBy(obj, sub, xs, falls)
 	for j, i := range sub {
 		if err == nil {
 			u.outcomes[i].Volume = volumes[j]
@@ -433,12 +443,38 @@ func (u *unit) volumes(bound *collapsed, sub []int) error {
 // volumesAt estimates the volumes of the modes of some members at xs, from all rows
 // seen.
 func (u *unit) volumesAt(bound *collapsed, sub []int, xs [][]float64) ([]laplace.Volume, error) {
+	return u.volumesBy(bound.boundObjective(u.seen(), u.seenYY(), u.stop), sub, xs, nil)
+}
+
+// fallsOn says about how fast the evidence of all rows falls along each entry, by that of n' of the n, n/n' times as fast.
+func (u *unit) fallsOn(s *rowSet, sub []int, xs [][]float64) ([][]float64, error) {
+	curved, _, err := u.onPart(s)
+	if err != nil {
+		return nil, err
+	}
+	volumes, err := u.volumesBy(curved, sub, xs, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]float64, len(sub))
+	for j := range volumes {
+		if out[j] = volumes[j].Falls(); out[j] != nil {
+			floats.Scale(float64(u.order.Rows)/float64(s.N), out[j])
+		}
+	}
+	return out, nil
+}
+
+// volumesBy is volumesAt by the gradients of an objective, with how fast its density falls along each entry where that is known.
+func (u *unit) volumesBy(obj objective, sub []int, xs, falls [][]float64) ([]laplace.Volume, error) {
 	modes := make([]laplace.Mode, len(sub))
 	for j, i := range sub {
 		m := u.model(i)
 		modes[j] = laplace.Mode{Program: m.program, X: xs[j], Prec: m.prior.prec, Mean: m.prior.mean, Scale: u.strides(m.program, xs[j])}
+		if falls != nil {
+			modes[j].Falls = falls[j]
+		}
 	}
-	obj := bound.boundObjective(u.seen(), u.seenYY(), u.stop)
 	return laplace.Volumes(modes, func(at []int, xs [][]float64) ([][]float64, error) {
 		members, out := make([]int, len(at)), make([][]float64, len(at))
 		for j, i := range at {

@@ -145,6 +145,9 @@ func (r *round) run(ctx context.Context) error {
 	if !full || r.growing() && (r.n == r.Trainer.rows || !r.due()) {
 		o := r.order(phaseSearch)
 		o.Resumed, o.Rough = true, r.resolving() || r.m == r.n && r.optimizer.search().always
+		if rows := r.settings.Growth.Rows; rows > 0 {
+			o.Curved = r.partOf(rows)
+		}
 		solved := slices.DeleteFunc(slices.Clone(searched), func(k int) bool { return r.kernels[k].state == nil })
 		moving, err := r.stand(ctx, solved)
 		if err != nil {

@@ -236,7 +236,17 @@ func (u *unit) resume(ctx context.Context, onRows, plain objective) error {
 	if !u.order.Valued {
 		steps = u.optimizer.search().resumed(u.settings.Steps)
 	}
-	if err := u.climb(ctx, sub, runs, steps, onRows); err != nil {
+	left, rest := sub, runs
+	if s := u.order.Curved; s != nil && steps > 0 {
+		curved, _, err := u.onPart(s)
+		if err != nil {
+			return err
+		}
+		if left, rest, err = u.ahead(sub, runs, curved, s.N, onRows); err != nil {
+			return err
+		}
+	}
+	if err := u.climb(ctx, left, rest, steps, onRows); err != nil {
 		return err
 	}
 	for j, i := range sub {

@@ -72,6 +72,7 @@ type order struct {
 	Screen    *rowSet     // search: on which fresh starts are tried
 	Compared  *rowSet     // search, transplants: on which hyperparameters are compared
 	Part      *rowSet     // search: on which a late one explores; nil: on all that are compared
+	Curved    *rowSet     // search, evidence: which tell the curvature of solutions; nil: none do
 	Least     float64     // search: what begins with less on all rows after that part is not climbed there; evidence: has no volume
 	Tuned     *rowSet     // tune, own inputs: on which hyperparameters are tuned
 	Moved     *rowSet     // own inputs: on which they are found

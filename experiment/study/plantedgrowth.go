@@ -90,6 +90,7 @@ func (g *growing) begin(ctx context.Context, dev device.Device) error {
 func (g *growing) note(ctx context.Context) error {
 	last := g.trainer.Last()
 	s := &GrownStep{Evaluation: last.Index, Rows: last.RowsSeen, Leader: last.Kernels[last.Leader()].ID, AsGood: g.row.AsGood}
+	s.CPU = files.Number(cpuSeconds() - g.told) // what is asked of its kernels then is not growth's
 	for _, e := range last.Entered {
 		s.Entered = append(s.Entered, e.Expr.ID())
 	}
@@ -104,9 +105,8 @@ func (g *growing) note(ctx context.Context) error {
 			return err
 		}
 	}
-	now := cpuSeconds()
-	s.CPU, g.told = files.Number(now-g.told), now
 	g.take(s)
+	g.told = cpuSeconds()
 	if g.Watch != nil {
 		g.Watch(g.seed, s, g.row.Tried)
 	}

@@ -18,6 +18,8 @@ type Mode struct {
 	Prec    []float64 // of the prior, which is part of the density; all positive
 	Mean    []float64 // of the prior; nil: that of equal terms is the same
 	Scale   []float64 // how far entries may sensibly move
+	// About how fast the density falls along each entry, −∂²/∂x_j², where that is known; nil: it is found out.
+	Falls []float64
 }
 
 // Volume is what a mode's density is to be multiplied by, as a logarithm, for its
@@ -30,6 +32,25 @@ type Volume struct {
 	Chol []float64
 	Low  []float64 // see Integral; nil where nothing was drawn
 	High []float64
+}
+
+// Falls are how fast the normal density that has the same curvature falls along each entry; nil where none is known.
+func (v *Volume) Falls() []float64 {
+	if v.Chol == nil {
+		return nil
+	}
+	n := int(math.Sqrt(float64(len(v.Chol))))
+	inverse := mat.NewTriDense(n, mat.Lower, nil)
+	if inverse.InverseTri(mat.NewTriDense(n, mat.Lower, v.Chol)) != nil {
+		return nil
+	}
+	out := make([]float64, n)
+	for i := range n {
+		for j := range i + 1 {
+			out[j] += inverse.At(i, j) * inverse.At(i, j)
+		}
+	}
+	return out
 }
 
 // Gradients evaluates the gradients of the log densities of some modes, by their
@@ -123,9 +144,17 @@ type curvature struct {
 func newCurvature(m *Mode) *curvature {
 	c := &curvature{Mode: m, step: make([]float64, len(m.X)), columns: make([][]float64, len(m.X))}
 	for j, s := range m.Scale {
-		c.step[j] = firstStep * s
+		if c.step[j] = firstStep * s; m.Falls != nil {
+			c.step[j] = c.better(j, m.Falls[j])
+		}
 	}
 	return c
+}
+
+// better is the step that a curvature of so much along entry j asks for, from the one that there is.
+func (c *curvature) better(j int, fall float64) float64 {
+	step := secondStep / math.Sqrt(math.Max(fall, c.Prec[j]))
+	return math.Min(mostStep*c.step[j], math.Max(leastStep*c.step[j], step))
 }
 
 // take makes column j of the gradients a step up and down.
@@ -149,8 +178,7 @@ func (c *curvature) adapt() {
 		return
 	}
 	for j, column := range c.columns {
-		better := secondStep / math.Sqrt(math.Max(column[j], c.Prec[j]))
-		better = math.Min(mostStep*c.step[j], math.Max(leastStep*c.step[j], better))
+		better := c.better(j, column[j])
 		if better > stepSlack*c.step[j] || better < c.step[j]/stepSlack {
 			c.step[j], c.columns[j] = better, nil
 		}

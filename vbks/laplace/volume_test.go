@@ -64,6 +64,42 @@ func TestVolumesOfNormals(t *testing.T) {
 	}
 }
 
+// How fast a density falls along each entry is the diagonal of its precision. Where that is known beforehand, if by half or twice,
+// no gradients are computed twice, and the volume is the same.
+func TestVolumesWhereFallsAreKnown(t *testing.T) {
+	m := mode(t, "SE", []float64{0.3, -1, 2}, 0.1)
+	h := mat.NewSymDense(3, []float64{400, 3, 0, 3, 0.5, 0.2, 0, 0.2, 7})
+	count := func(m Mode) (v Volume, gradients int) {
+		of := normals([][]float64{m.X}, []*mat.SymDense{h})
+		all, err := Volumes([]Mode{m}, func(sub []int, xs [][]float64) ([][]float64, error) {
+			gradients++
+			return of(sub, xs)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all[0], gradients
+	}
+	plain, often := count(m)
+	for i, fall := range plain.Falls() {
+		if math.Abs(fall-h.At(i, i)) > 1e-6*h.At(i, i) {
+			t.Errorf("entry %d falls by %v, not %v", i, fall, h.At(i, i))
+		}
+	}
+	for _, off := range []float64{.5, 1, 2} {
+		m.Falls = nil
+		for i := range 3 {
+			m.Falls = append(m.Falls, off*h.At(i, i))
+		}
+		if known, once := count(m); once != 6 || often <= once || math.Abs(known.Nats-plain.Nats) > 1e-6 {
+			t.Errorf("known but for a factor of %v: %d gradients for %d, %v for %v", off, once, often, known.Nats, plain.Nats)
+		}
+	}
+	if (&Volume{}).Falls() != nil {
+		t.Error("what is not known falls")
+	}
+}
+
 // No direction is wider than the prior, however the density is curved; and a mode of
 // which nothing is known has the prior's volume.
 func TestVolumesEndAtThePrior(t *testing.T) {
