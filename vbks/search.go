@@ -6,8 +6,12 @@ import (
 	"slices"
 	"sort"
 
+	"gonum.org/v1/gonum/floats"
+
+	"example.com/kestrel/device"
 	"example.com/kestrel/vbks/inducing"
 	"example.com/kestrel/vbks/params"
+	"example.com/kestrel/vbks/secant"
 	"example.com/kestrel/vbks/starts"
 )
 
@@ -381,4 +385,147 @@ func (u *unit) polish(ctx context.Context, drafts [][]draft, onRows objective) e
 		}
 	}
 	return nil
+}
+
+// PartRows stand for all rows where these take up to ten times as long.
+const PartRows = 768
+
+// exploreApart explores from the present solutions on the part of the rows that the order says, by their evidence, and
+// takes what is better there to all rows.
+func (u *unit) exploreApart(ctx context.Context, onRows, plain, onScreen, plainly objective) ([][]draft, error) {
+	onPart, plainPart, err := u.onPart(u.order.Part)
+	if err != nil {
+		return nil, err
+	}
+	before := make([]solution, len(u.outcomes))
+	var sub []int
+	var runs []*ascent
+	for i := range u.outcomes {
+		f := &u.outcomes[i]
+		if before[i] = f.Best; f.Best.X != nil {
+			sub, runs = append(sub, i), append(runs, &ascent{start: f.Best.X})
+		}
+		f.Best, f.Modes = solution{}, nil
+	}
+	if err := u.climb(ctx, sub, runs, u.settings.Steps, onPart); err != nil {
+		return nil, err
+	}
+	began := make([]solution, len(u.outcomes))
+	for j, i := range sub {
+		u.outcomes[i].offer(runs[j], before[i].Source)
+		began[i] = u.outcomes[i].Best
+	}
+	drafts, err := u.explore(ctx, onPart, plainPart, onScreen, plainly)
+	if err != nil {
+		return nil, err
+	}
+	sub, runs = sub[:0], runs[:0]
+	labels := make([]string, len(u.outcomes))
+	for i := range u.outcomes {
+		f := &u.outcomes[i]
+		if f.Best.X != nil && (began[i].X == nil || f.Best.Value > began[i].Value) {
+			sub, runs = append(sub, i), append(runs, &ascent{start: f.Best.X})
+		}
+		labels[i] = f.Best.Source
+		f.Best, f.Modes = before[i], u.tasks[i].Known.Modes
+	}
+	if sub, runs, err = u.near(sub, runs, labels, plain); err != nil {
+		return nil, err
+	}
+	left, rest, err := u.ahead(sub, runs, onPart, u.order.Part.N, onRows)
+	if err != nil {
+		return nil, err
+	}
+	if err := u.staged(ctx, left, rest, onRows); err != nil {
+		return nil, err
+	}
+	for j, i := range sub {
+		u.outcomes[i].see(runs[j])
+		u.outcomes[i].offer(runs[j], labels[i])
+	}
+	return drafts, nil
+}
+
+// onPart is the evidence of some of the rows, with gradients and without.
+func (u *unit) onPart(s *rowSet) (gradients, values objective, err error) {
+	rows, err := takeOut(u.site, s.Rows)
+	if err != nil {
+		return gradients, values, err
+	}
+	part, err := u.whole(rows.Data, len(u.tasks))
+	if err != nil {
+		return gradients, values, err
+	}
+	if err := u.load(part.group); err != nil {
+		return gradients, values, err
+	}
+	all := device.All(rows.Data)
+	return part.boundObjective(all, s.YY, u.stop), part.boundValue(all, s.YY, u.stop), nil
+}
+
+const (
+	// Up to so many of Newton's steps are made where some of the rows tell the curvature, which takes what two or three steps take,
+	// until no more than arrivedNats are expected.
+	newtonFirst = 12
+	arrivedNats = 0.005
+)
+
+// ahead takes ascents uphill by Newton's steps, with the curvature of the evidence of n' of the n rows,
+//
+//	−∇∇f ≈ n/n'·(CCᵀ)⁻¹,
+//
+// and returns those of which more is expected; they go on from there. Where sharp periods are multiplied L-BFGS takes dozens of
+// gradients to learn that curvature from all rows.
+func (u *unit) ahead(sub []int, runs []*ascent, curved objective, part int, obj objective) (left []int, rest []*ascent, err error) {
+	if len(sub) == 0 {
+		return nil, nil, nil
+	}
+	xs := make([][]float64, len(sub))
+	for j, a := range runs {
+		xs[j] = a.start
+	}
+	volumes, err := u.volumesBy(curved, sub, xs, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	for j, i := range sub {
+		a, c := runs[j], volumes[j].Chol
+		if c != nil {
+			floats.Scale(math.Sqrt(float64(part)/float64(u.order.Rows)), c)
+			x, v, gain, err := secant.Newton(a.start, c, newtonFirst, arrivedNats, func(x, grad []float64) (value float64, ok bool, err error) {
+				if err := obj.eval([]int{i}, [][]float64{x}); err != nil {
+					return 0, false, err
+				}
+				return obj.result(i, grad)
+			})
+			if err != nil {
+				return nil, nil, err
+			}
+			if x != nil {
+				if a.start = x; gain <= arrivedNats {
+					a.x, a.value, a.arrived, a.left = x, v, true, gain
+					continue
+				}
+			}
+		}
+		left, rest = append(left, i), append(rest, a)
+	}
+	return left, rest, nil
+}
+
+// near are those of some ascents which begin on all rows with as much as the order says. What is known of the others is where they
+// begin.
+func (u *unit) near(sub []int, runs []*ascent, labels []string, plain objective) (near []int, their []*ascent, err error) {
+	if err := value(sub, runs, plain); err != nil {
+		return nil, nil, err
+	}
+	for j, i := range sub {
+		if a := runs[j]; a.x != nil && a.value < u.order.Least {
+			u.outcomes[i].see(a)
+			u.outcomes[i].offer(a, labels[i])
+		} else {
+			near, their = append(near, i), append(their, &ascent{start: a.start})
+		}
+	}
+	return near, their, nil
 }
