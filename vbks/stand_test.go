@@ -89,3 +89,46 @@ func TestSolutionsStandWhileASpaceGrows(t *testing.T) {
 		t.Errorf("%d have stood, one that had changed: %v", many, odd)
 	}
 }
+
+// What would be tried anew is what makes the difference: gain that is expected, other rows or inducing inputs, a gap in between, a
+// solution of a relative's.
+func TestWhatStands(t *testing.T) {
+	thorough.AnyInstructions(t)
+	t.Parallel()
+	s := growingSettings("collapsed")
+	s.Starts, s.AllRows, s.EvaluateEvery = 1, 60, .5
+	tr := trainerOn(t, 1, nil, trainingSeries(1, 60), s, growingFrom...)
+	for !tr.Done() {
+		next(t, tr)
+		r, err := tr.newRound(tr.evaluation + 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(r.live, func(k int) bool {
+			return r.stands(k) && len(r.kernels[k].past) > 1 && r.kernels[k].source == sourceLast
+		})
+		if i < 0 {
+			r.close()
+			continue
+		}
+		defer r.close()
+		at := r.live[i]
+		for what, change := range map[string]func(k *kernel){
+			"gain": func(k *kernel) { k.gain = .2 }, "nothing known": func(k *kernel) { k.gain = 0 }, "rows": func(k *kernel) { k.past[0].rows-- },
+			"inducing inputs": func(k *kernel) { k.past[0].inducing-- }, "evaluation": func(k *kernel) { k.past[0].evaluation-- },
+			"relative": func(k *kernel) { k.source = "SE" }, "no past": func(k *kernel) { k.past = nil },
+		} {
+			was := r.kernels[at]
+			copied := *was
+			copied.past = slices.Clone(was.past)
+			change(&copied)
+			r.kernels[at] = &copied
+			if r.stands(at) {
+				t.Errorf("%s stands with another %s", was.id, what)
+			}
+			r.kernels[at] = was
+		}
+		return
+	}
+	t.Error("no kernel stands")
+}
