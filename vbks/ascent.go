@@ -47,10 +47,10 @@ const (
 	// reach the target in hopelessHorizon times as many is given up.
 	hopelessWindow  = 8
 	hopelessHorizon = 15
-	// A run that after nearWindow evaluations is within nearDistance of its rival
-	// in every logarithm and not a tenth of a nat above it is climbing the same
-	// hill. What such a run has gained by then counts, what it would still gain is
-	// given up.
+	// A run that after nearWindow evaluations is within nearDistance strides of its rival
+	// in every direction and not a tenth of a nat above it is climbing the same
+	// hill. Hills of periods stand much closer than others: their strides are small. What
+	// such a run has gained by then counts, what it would still gain is given up.
 	nearWindow   = 4
 	nearDistance = 0.3
 	// What a run still expects is asked after enoughWindow evaluations.
@@ -111,7 +111,11 @@ func (a *ascent) remember(x, grad []float64) {
 
 func (a *ascent) nearRival() bool {
 	for i, x := range a.rival {
-		if math.Abs(a.x[i]-x) >= nearDistance {
+		far := nearDistance
+		if a.scale != nil {
+			far *= a.scale[i]
+		}
+		if math.Abs(a.x[i]-x) >= far {
 			return false
 		}
 	}

@@ -313,3 +313,22 @@ func TestValueOfStarts(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// An ascent is on the hill of its rival where it is close in strides, which are small for a period: another one of its comb is another
+// hill.
+func TestNearRivalInStrides(t *testing.T) {
+	for _, c := range []struct {
+		x, scale []float64
+		near     bool
+	}{
+		{[]float64{0.2, 0.1}, nil, true},
+		{[]float64{0.2, 0.4}, nil, false},
+		{[]float64{0.2, 0.1}, []float64{1, 0.02}, false},
+		{[]float64{0.2, 0.005}, []float64{1, 0.02}, true},
+	} {
+		a := &ascent{x: c.x, scale: c.scale, rival: []float64{0, 0}}
+		if a.nearRival() != c.near {
+			t.Errorf("%v with strides %v is near: %v", c.x, c.scale, !c.near)
+		}
+	}
+}

@@ -247,7 +247,7 @@ func TestCrewsOfGrowingSpaces(t *testing.T) {
 	}{
 		{"on some rows first", some, func(s *Settings) { *s = partly }},
 		{"collapsed", trainingSeries(1, 60), func(s *Settings) { s.Evidence = drawsEvidence }},
-		{"natural", trainingSeries(1, 60), func(s *Settings) { s.Optimizer = "natural" }},
+		{"natural", trainingSeries(1, 60), func(s *Settings) { s.Optimizer, s.Growth.Leaves = "natural", 3 }},
 		{"more inducing inputs", fastSeries(), func(s *Settings) { s.Inducing, s.FirstInducing, s.Growth.Live = 0, 4, 10 }},
 		{"late ones closely", trainingSeries(1, 60), func(s *Settings) { s.AllRows = 60 }},
 		{"by order", trainingSeries(1, 60), func(s *Settings) { s.Growth.On = false }},

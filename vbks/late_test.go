@@ -148,7 +148,7 @@ func TestLateKernelsAreSearchedClosely(t *testing.T) {
 	t.Parallel()
 	for _, few := range []bool{true, false} {
 		s := growingSettings("collapsed")
-		s.Starts, s.Growth.Leaves = 1, 2
+		s.Starts, s.Growth.Leaves = 1, 3
 		if few {
 			s.AllRows = 60
 		}

@@ -177,8 +177,8 @@ func (r *round) tighten(ctx context.Context) error {
 }
 
 // evidence bounds the log evidence of a unit's kernels at what the search has
-// found. A kernel that cannot be bounded, whose local ELBO is not in question,
-// has none.
+// found, which where all rows are inducing inputs is what has been found. A kernel that cannot be bounded, whose local ELBO is
+// not in question, has none.
 func (u *unit) evidence() error {
 	if u.order.Tight {
 		if err := u.load(u.worker.group); err != nil {
@@ -219,6 +219,26 @@ func (u *unit) evidence() error {
 	if err := u.steady(bound, sub); err != nil {
 		return err
 	}
+	whole, others := bound.wholly(sub, u.seen())
+	for _, i := range whole {
+		if b := (Evidence{Lower: u.outcomes[i].ELBO, Upper: u.outcomes[i].ELBO}); b.known() {
+			u.outcomes[i].Evidence = &b
+		}
+	}
+	if err := u.enclose(bound, others); err != nil {
+		return err
+	}
+	if u.order.Volumes {
+		return u.volumes(bound, slices.DeleteFunc(sub, func(i int) bool { return u.outcomes[i].ELBO < u.order.Least }))
+	}
+	return nil
+}
+
+// enclose bounds the log evidence of some members by what the inducing inputs show.
+func (u *unit) enclose(bound *collapsed, sub []int) error {
+	if len(sub) == 0 {
+		return nil
+	}
 	if err := bound.gather(sub, u.seen(), false, u.stop); err != nil {
 		return err
 	}
@@ -247,9 +267,6 @@ func (u *unit) evidence() error {
 			b.Upper = math.Max(b.Upper, b.Lower)
 			f.Evidence = &b
 		}
-	}
-	if u.order.Volumes {
-		return u.volumes(bound, slices.DeleteFunc(sub, func(i int) bool { return u.outcomes[i].ELBO < u.order.Least }))
 	}
 	return nil
 }

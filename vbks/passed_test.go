@@ -56,7 +56,7 @@ func TestUndecidedMayBeTriedAgainOfAllRows(t *testing.T) {
 	thorough.AnyInstructions(t)
 	t.Parallel()
 	s, data := partlyGrowing()
-	s.EvaluateEvery = .15
+	s.EvaluateEvery = .12
 	tr := trainerOn(t, 1, nil, data, s, growingFrom...)
 	undecided := map[string]bool{} // of those that have left, as they did last
 	for !tr.Done() {

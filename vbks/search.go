@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"example.com/kestrel/device"
-	"example.com/kestrel/vbks/inducing"
 	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/secant"
 	"example.com/kestrel/vbks/starts"
@@ -66,7 +65,7 @@ type draft struct {
 // optimum and from fresh starts.
 func (u *unit) search(ctx context.Context) error {
 	bound := u.worker.bound
-	screened, err := u.screenBound()
+	screened, screen, err := u.screenBound()
 	if err != nil {
 		return err
 	}
@@ -74,10 +73,6 @@ func (u *unit) search(ctx context.Context) error {
 		return err
 	}
 	rows, err := u.rows(u.order.Compared)
-	if err != nil {
-		return err
-	}
-	screen, err := u.rows(u.order.Screen)
 	if err != nil {
 		return err
 	}
@@ -173,31 +168,19 @@ func (u *unit) explore(ctx context.Context, onRows, plain, onScreen, plainly obj
 	return drafts, nil
 }
 
-// screenBound is the bound on which the rows of the screen try starts: with many more inducing inputs than these
-// are rows, or with all rows as inducing inputs, that with these as inducing inputs. It is their evidence, which a bound
-// with all rows comes to, too, but for the jitter, and takes a fraction.
-func (u *unit) screenBound() (*collapsed, error) {
+// screenBound is the bound on which the rows of the screen try starts, with these rows: with many more inducing inputs than these
+// are rows, or with all rows as inducing inputs, their own evidence, which takes a fraction.
+func (u *unit) screenBound() (*collapsed, device.Points, error) {
 	s := u.order.Screen
 	if bound := u.worker.bound; bound.m < screenShare*ScreenRows && bound.whole <= s.N || u.order.Resumed {
-		return bound, nil
+		rows, err := u.rows(s)
+		return bound, rows, err
 	}
-	var x []float64
-	for i := range s.N {
-		row := i
-		if s.Rows != nil {
-			row = int(s.Rows[i])
-		}
-		x = append(x, u.x[row*u.dim:(row+1)*u.dim]...)
-	}
-	z, _, err := inducing.Place(x, u.dim, s.N, "jittered", u.settings.Seed)
+	own, err := u.apart(s)
 	if err != nil {
-		return nil, err
+		return nil, device.Points{}, err
 	}
-	b, err := u.boundOf(z)
-	if err != nil {
-		return nil, err
-	}
-	return b, u.load(b.group)
+	return own, device.All(own.train), nil
 }
 
 // resume takes the kernels of a unit up where they were: optimised further on
@@ -423,7 +406,7 @@ func (u *unit) exploreApart(ctx context.Context, onRows, plain, onScreen, plainl
 	labels := make([]string, len(u.outcomes))
 	for i := range u.outcomes {
 		f := &u.outcomes[i]
-		if f.Best.X != nil && (began[i].X == nil || f.Best.Value > began[i].Value) {
+		if f.Best.X != nil && (began[i].X == nil || f.Best.Value > began[i].Value+partNats) {
 			sub, runs = append(sub, i), append(runs, &ascent{start: f.Best.X})
 		}
 		labels[i] = f.Best.Source
@@ -446,20 +429,32 @@ func (u *unit) exploreApart(ctx context.Context, onRows, plain, onScreen, plainl
 	return drafts, nil
 }
 
-// onPart is the evidence of some of the rows, with gradients and without.
+// apart is the evidence of some of the rows.
+func (u *unit) apart(s *rowSet) (*collapsed, error) {
+	which := s.Rows
+	if which == nil {
+		for i := range s.N {
+			which = append(which, int32(i))
+		}
+	}
+	rows, err := takeOut(u.site, which)
+	if err != nil {
+		return nil, err
+	}
+	own, err := u.whole(rows.Data, len(u.tasks))
+	if err != nil {
+		return nil, err
+	}
+	return own, u.load(own.group)
+}
+
+// onPart is that with gradients and without.
 func (u *unit) onPart(s *rowSet) (gradients, values objective, err error) {
-	rows, err := takeOut(u.site, s.Rows)
+	part, err := u.apart(s)
 	if err != nil {
 		return gradients, values, err
 	}
-	part, err := u.whole(rows.Data, len(u.tasks))
-	if err != nil {
-		return gradients, values, err
-	}
-	if err := u.load(part.group); err != nil {
-		return gradients, values, err
-	}
-	all := device.All(rows.Data)
+	all := device.All(part.train)
 	return part.boundObjective(all, s.YY, u.stop), part.boundValue(all, s.YY, u.stop), nil
 }
 
@@ -468,6 +463,8 @@ const (
 	// until no more than arrivedNats are expected.
 	newtonFirst = 12
 	arrivedNats = 0.005
+	// What some of the rows have gained no more than partNats by is not climbed on all: it is where it was.
+	partNats = 0.1
 )
 
 // ahead takes ascents uphill by Newton's steps, with the curvature of the evidence of n' of the n rows,

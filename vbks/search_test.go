@@ -71,16 +71,14 @@ func TestScreenBound(t *testing.T) {
 				[]task{{Known: outcome{Factor: 1}}})
 		}
 		u := search(false)
-		b, err := u.screenBound()
+		b, rows, err := u.screenBound()
 		must.OK(t, err)
-		if resumed, err := search(true).screenBound(); err != nil || resumed != u.worker.bound || (b != u.worker.bound) != own {
+		if resumed, _, err := search(true).screenBound(); err != nil || resumed != u.worker.bound || (b != u.worker.bound) != own {
 			t.Fatalf("%d inducing inputs of %d rows: of its own %v, %v", m, n, b != u.worker.bound, err)
 		}
 		if !own {
 			continue
 		}
-		rows, err := u.rows(screen)
-		must.OK(t, err)
 		got, err := values(b.boundValue(rows, screen.YY, u.stop), u.all(), [][]float64{free})
 		must.OK(t, err)
 		var x, y []float64

@@ -78,6 +78,9 @@ type Settings struct {
 	PredictTheta string
 }
 
+// StatedShare is of the prior what kernels that are stated have together, as a rule.
+const StatedShare = 0.5
+
 // Growth says how the space of kernels grows while the run goes on: neighbours of the best
 // in the grammar of its leaves enter, and the least leave.
 type Growth struct {
@@ -86,7 +89,7 @@ type Growth struct {
 	Rows   int     // on which it grows first, see Settings.GrowRows; 0: all
 	Leaves int     // of a kernel, at most; grow.UsualLeaves: or two more than the largest of the space
 	Ratio  float64 // of the prior of all kernels with a leaf more to that of those with one less
-	Stated float64 // share of the prior that the kernels which the space begins with have together, but for leaves
+	Stated float64 // share of the prior that the kernels which the space begins with have together, but for leaves; < 0: StatedShare
 	Change bool    // change points, too, where the space has none
 }
 
@@ -96,7 +99,11 @@ func (g *Growth) Options(columns []string) grow.Options {
 	if leaves == grow.UsualLeaves {
 		leaves = 0
 	}
-	return grow.Options{Columns: columns, Change: g.Change, Leaves: leaves, Ratio: g.Ratio, Stated: g.Stated}
+	stated := g.Stated
+	if stated < 0 {
+		stated = StatedShare
+	}
+	return grow.Options{Columns: columns, Change: g.Change, Leaves: leaves, Ratio: g.Ratio, Stated: stated}
 }
 
 // Of twenty data sets of 500 to 600 rows that were drawn from kernels of four to six leaves growth ended after 100 to 425 kernels.
@@ -211,7 +218,7 @@ func DefaultSettings() Settings {
 		Weights:         "auto",
 		Likelihood:      gaussianLikelihood,
 		Priors:          "auto",
-		Growth:          Growth{Live: 32, Rows: 512, Leaves: grow.UsualLeaves, Ratio: 0.5, Stated: 0.5},
+		Growth:          Growth{Live: 32, Rows: 512, Leaves: grow.UsualLeaves, Ratio: 0.5, Stated: -1},
 		PredictTheta:    autoTheta,
 		Calibrate:       CalibrateNames()[0],
 		Local:           local.Auto,

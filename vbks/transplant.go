@@ -138,8 +138,8 @@ func (u *unit) transplant(ctx context.Context) error {
 			}
 			quiet := rel.Kind == starts.Lift || rel.Kind == starts.Cousin
 			all := u.drawer.Transplant(rel, u.models[rel.From].program, m.program, g.X, f.Best.X, rng)
-			if u.order.Sparing {
-				all = all[:min(1, len(all))]
+			if u.order.Sparing && len(all) > 1 { // what changes nothing, and the taker's own
+				all = append(all[:1], all[len(all)-1])
 			}
 			for j, x := range all {
 				// The first of a lift adds what changes nothing: there the kernel is as good as what it contains.

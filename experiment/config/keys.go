@@ -106,8 +106,9 @@ func (c *Config) keys() []key {
 			"base kernels in each of them, at most; 8, which is usual: or two more than the largest that is stated has"},
 		{"kernels", "grow_ratio", real{&s.Growth.Ratio, 0, 1, true},
 			"of the prior of all kernels with a base kernel more to that of those with one less"},
-		{"kernels", "grow_stated", real{&s.Growth.Stated, 0, 0.99, false},
-			"share of that prior which the kernels that are stated, of more than a base kernel, have together"},
+		{"kernels", "grow_stated", autoReal{&s.Growth.Stated, 0, 0.99, false},
+			`share of that prior which the kernels that are stated, of more than a base kernel, have together; "auto": half, but nothing ` +
+				`where the program has made a list for data that are no series`},
 		{"kernels", "grow_change", flag{&s.Growth.Change}, "change points, too; else only where the space has some"},
 		{"kernels", "mean", choice(&c.Mean, MeanNames()...),
 			"of y: that of the training rows; a line whose coefficients are learned; none, 0"},

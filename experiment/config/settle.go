@@ -19,6 +19,11 @@ import (
 // SettleTask decides what is left to what the data are: a series in time is
 // forecast, other data have gaps to be filled.
 func (c *Config) SettleTask(d *datasets.Dataset) {
+	if share := &c.Settings.Growth.Stated; *share < 0 {
+		if *share = vbks.StatedShare; c.Kernels.Undecided() && d.Series == nil { // a list for any table, which nobody believes in
+			*share = 0
+		}
+	}
 	if c.Kernels.Undecided() {
 		seasons := 0
 		if d.Series != nil {

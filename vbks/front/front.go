@@ -166,13 +166,13 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 	for place, i := range leaders {
 		neighbours[place] = g.Neighbours(space[i].Expr)
 	}
-	first := 0
-	if rows == all && gains != nil {
-		first = t.first(space, leaders, neighbours, there)
-	}
 	away := func(id string) bool {
 		on, tried := t[id]
 		return there[id] || tried && rows < again*on && (rows < all || on >= all)
+	}
+	foremost := 0
+	if rows == all && gains != nil {
+		foremost = first(space, leaders, neighbours, away)
 	}
 	late := func(id string, p proposal) bool { return !away(id) && near(p.promise, Hopeless) }
 	propose := func(place int, k *Kernel, to []grow.Neighbour) {
@@ -203,7 +203,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 			if larger := n.Kind == grow.Add || n.Kind == grow.Multiply; larger && rows == all && gains != nil && gain[id] <= 0 {
 				most = Unlikely
 			}
-			if place != first && !near(promise, most) && !near(more, 0) {
+			if place != foremost && !near(promise, most) && !near(more, 0) {
 				continue
 			}
 			if gains != nil && rows == all && (gain[id] < -Lossy || g.Preferred(k.Expr)-g.Preferred(n.Expr)-max(0, gain[id]) > Doubtful) {
@@ -219,7 +219,7 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 		propose(place, &space[i], neighbours[place])
 	}
 	if rows == all && len(proposed) == 0 { // what no step leads to, a move may
-		propose(first, &space[leaders[first]], g.Moves(space[leaders[first]].Expr))
+		propose(foremost, &space[leaders[foremost]], g.Moves(space[leaders[foremost]].Expr))
 	}
 	if rows == all && len(proposed) == 0 {
 		for id, p := range passed {
@@ -274,8 +274,9 @@ func (t Tried) Next(g *grow.Grammar, space []Kernel, rows, all, live int, gains,
 }
 
 // first is the place of the leader whose neighbours are all tried: of the best one and those that evidence and prior do not tell from it
-// the one of which fewest are left; else each of a dozen that hardly differ has fifty to try.
-func (t Tried) first(space []Kernel, leaders []int, neighbours [][]grow.Neighbour, there map[string]bool) (first int) {
+// the one of which fewest are left; else each of a dozen that hardly differ has fifty to try. One that has none left is not meant: the
+// others have theirs still.
+func first(space []Kernel, leaders []int, neighbours [][]grow.Neighbour, away func(id string) bool) (first int) {
 	fewest := math.MaxInt
 	for place, i := range leaders {
 		if space[leaders[0]].Score-space[i].Score > tied {
@@ -283,12 +284,11 @@ func (t Tried) first(space []Kernel, leaders []int, neighbours [][]grow.Neighbou
 		}
 		untried := 0
 		for _, n := range neighbours[place] {
-			id := n.Expr.ID()
-			if _, left := t[id]; !left && !there[id] {
+			if !away(n.Expr.ID()) {
 				untried++
 			}
 		}
-		if untried < fewest {
+		if untried > 0 && untried < fewest {
 			first, fewest = place, untried
 		}
 	}

@@ -282,30 +282,41 @@ func TestOneOfAFewIsTheFirst(t *testing.T) {
 	}
 }
 
-// Where no step is left the moves of that one enter.
+// Where no step is left the moves of that one enter, which is not one that has had all its neighbours tried before.
 func TestMovesAreOfTheFirst(t *testing.T) {
 	g, a, b := grammar(t), parse(t, "LIN*SE+PER"), parse(t, "LIN*RQ+PER")
-	tried, losing := Tried{}, ""
-	for _, e := range []kernelspace.Expr{a, b} {
-		for _, n := range g.Neighbours(e) {
-			if n.Kind == grow.Remove && n.Leaf == "LIN" && e.Equal(a) { // what the other has not
-				losing = n.Expr.ID()
-			} else {
-				tried = tried.Leave(n.Expr.ID(), 100)
+	space := []Kernel{{Expr: a, Compared: true, Score: -40, Leads: true}, {Expr: b, Compared: true, Score: -40.5}}
+	for _, c := range []struct {
+		left []string // of the neighbours; they lose much
+		want kernelspace.Expr
+	}{
+		{[]string{"PER+SE", "LIN*SE+PER+SE", "PER+RQ"}, b},
+		{[]string{"PER+SE", "LIN*SE+PER+SE"}, a},
+		{nil, a},
+	} {
+		tried, losing := Tried{}, map[string]float64{}
+		for _, id := range c.left {
+			losing[parse(t, id).ID()] = -Lossy - 1
+		}
+		found := map[string]bool{}
+		for _, e := range []kernelspace.Expr{a, b} {
+			for _, n := range g.Neighbours(e) {
+				if id := n.Expr.ID(); losing[id] < 0 {
+					found[id] = true
+				} else {
+					tried = tried.Leave(id, 100)
+				}
 			}
 		}
-	}
-	gains := func(kernelspace.Expr, []grow.Neighbour) map[string]float64 {
-		return map[string]float64{losing: -Lossy - 1}
-	}
-	space := []Kernel{{Expr: a, Compared: true, Score: -40, Leads: true}, {Expr: b, Compared: true, Score: -40.5}}
-	p := tried.Next(g, space, 100, 100, 80, gains, nil, nil)
-	if len(p.Enter) == 0 {
-		t.Fatalf("%+v", p)
-	}
-	for _, e := range p.Enter {
-		if e.Parent != b.ID() {
-			t.Errorf("%s enters from %s, %s", e.Expr.ID(), e.Parent, e.Step)
+		gains := func(kernelspace.Expr, []grow.Neighbour) map[string]float64 { return losing }
+		p := tried.Next(g, space, 100, 100, 80, gains, nil, nil)
+		if len(p.Enter) == 0 || len(found) != len(c.left) {
+			t.Fatalf("%v left, %v are neighbours: %+v", c.left, found, p)
+		}
+		for _, e := range p.Enter {
+			if e.Parent != c.want.ID() {
+				t.Errorf("%v left: %s enters from %s, %s", c.left, e.Expr.ID(), e.Parent, e.Step)
+			}
 		}
 	}
 }

@@ -189,6 +189,7 @@ type proposal struct {
 	mean  []float64
 	chol  []float64 // F x F row-major lower
 	det   float64   // Σ log C_jj
+	norm  float64   // logarithm of the t density's constant, without det
 }
 
 func (p *proposal) settle() {
@@ -197,12 +198,23 @@ func (p *proposal) settle() {
 	for j := range f {
 		p.det += math.Log(p.chol[j*f+j])
 	}
+	n := float64(f)
+	a, _ := math.Lgamma((tails + n) / 2)
+	b, _ := math.Lgamma(tails / 2.0)
+	p.norm = a - b - n/2*math.Log(tails*math.Pi)
 }
+
+// usualEntries is up to how many entries a point needs no memory of its own.
+const usualEntries = 24
 
 // log is that of the density, without its share.
 func (p *proposal) log(x []float64) float64 {
 	f := len(x)
-	z := make([]float64, f)
+	var few [usualEntries]float64
+	z := few[:]
+	if f > usualEntries {
+		z = make([]float64, f)
+	}
 	square := 0.0
 	for i := range f {
 		v := x[i] - p.mean[i]
@@ -212,10 +224,7 @@ func (p *proposal) log(x []float64) float64 {
 		z[i] = v / p.chol[i*f+i]
 		square += z[i] * z[i]
 	}
-	n := float64(f)
-	a, _ := math.Lgamma((tails + n) / 2)
-	b, _ := math.Lgamma(tails / 2.0)
-	return a - b - n/2*math.Log(tails*math.Pi) - p.det - (tails+n)/2*math.Log1p(square/tails)
+	return p.norm - p.det - (tails+float64(f))/2*math.Log1p(square/tails)
 }
 
 // integral is a density with what has been drawn of it.
@@ -229,6 +238,8 @@ type integral struct {
 	rounds   [][]proposal // those of every round
 	points   [][]float64
 	logs     []float64
+	drawnAt  []float64 // log densities of their rounds' proposals at the points, as far as they have been asked for
+	scratch  []float64
 	followed bool // the last round has shown where else to draw
 }
 
@@ -310,8 +321,9 @@ func (g *integral) draw(d int) []float64 {
 }
 
 // arranged is a point with its entries in another order.
-func arranged(x []float64, order []int) []float64 {
-	out := make([]float64, len(x))
+func arranged(x []float64, order []int) []float64 { return arrange(make([]float64, len(x)), x, order) }
+
+func arrange(out, x []float64, order []int) []float64 {
 	for i, j := range order {
 		out[i] = x[j]
 	}
@@ -320,13 +332,15 @@ func arranged(x []float64, order []int) []float64 {
 
 // mixture is the log density of a round's proposals at a point, over all arrangements.
 func (g *integral) mixture(round []proposal, x []float64) float64 {
-	logs := make([]float64, 0, len(round)*len(g.orders))
+	logs := g.scratch[:0]
+	y := make([]float64, len(x))
 	for _, order := range g.orders {
-		y := arranged(x, order)
+		arrange(y, x, order)
 		for i := range round {
 			logs = append(logs, math.Log(round[i].share)+round[i].log(y))
 		}
 	}
+	g.scratch = logs
 	return floats.LogSumExp(logs) - math.Log(float64(len(g.orders)))
 }
 
@@ -335,7 +349,10 @@ func (g *integral) mixture(round []proposal, x []float64) float64 {
 func (g *integral) ratios() []float64 {
 	out := make([]float64, len(g.points))
 	for s, x := range g.points {
-		out[s] = g.logs[s] - g.mixture(g.rounds[s/g.perRound], x)
+		if s == len(g.drawnAt) {
+			g.drawnAt = append(g.drawnAt, g.mixture(g.rounds[s/g.perRound], x))
+		}
+		out[s] = g.logs[s] - g.drawnAt[s]
 		if math.IsNaN(out[s]) {
 			out[s] = math.Inf(-1)
 		}
@@ -382,13 +399,14 @@ func (g *integral) adapt() {
 	for i := range sums {
 		sums[i].mean, sums[i].second = make([]float64, f), make([]float64, f*f)
 	}
+	var logs []float64
+	var at []int
+	var ys [][]float64
 	for s, x := range g.points {
 		if weights[s] < 1e-9 {
 			continue
 		}
-		var logs []float64
-		var at []int
-		var ys [][]float64
+		logs, at, ys = logs[:0], at[:0], ys[:0]
 		for _, order := range g.orders {
 			y := arranged(x, order)
 			for i := range now {

@@ -19,20 +19,31 @@ type Want struct {
 	Square float64 // the amplitude that gains them
 }
 
+// search is what periods are looked for with.
+type search struct {
+	lengths []float64 // of PER
+	most    int       // wants of each length and memory
+	cells   int       // lags have so many for each row, so that one is a fraction of the shortest details
+	rows    float64   // periods are as long as so many at least
+}
+
+// smooth are periods from those of a sinusoid to those of thirty details.
+func smooth() search { return search{[]float64{1, 0.3, 0.1, 0.05}, 1, 32, 4} }
+
+// sharp are those of a hundred, that is, noise but for rows whole cycles apart: of ten times as many periods, so that what is
+// wanted most by chance is above what repeats more often.
+func sharp() search { return search{[]float64{0.015}, 3, 128, 2} }
+
 const (
-	// Lags have so many cells for each row, so that a cell is a fraction of the shortest details.
-	lagCells = 32
-	// Periods are as long as so many rows at least, and so many are within the range, or within twice the memory.
-	wantedRows   = 4
+	// So many periods are within the range, or within twice the memory.
 	wantedCycles = 2
+	// What is so many steps of the frequency from what is wanted more is the same.
+	sharpSteps = 8
 	// What is usual is told by so many periods to either side, and anew after a quarter of these.
 	usualPeriods = 128
 	// Of a cycle of length ℓ harmonics up to this over ℓ are summed.
 	summedHarmonics = 2.5
 )
-
-// wantedLengths are those of PER that are tried, from a sinusoid to a cycle of thirty details.
-func wantedLengths() []float64 { return []float64{1, 0.3, 0.1, 0.05} }
 
 // Wanted finds what the covariance K̂ of a Gaussian process gains most by, to which
 // a·D is added, D_ij = B_ij k_PER(x_i, x_j) exp(−(x_i−x_j)²/2λ²), for periods p, lengths ℓ and memories λ; w is
@@ -47,12 +58,29 @@ func wantedLengths() []float64 { return []float64{1, 0.3, 0.1, 0.05} }
 //	ν(u − ln(1 + u)),  u = z/√ν.
 //
 // The best of each length and memory are returned, the greatest gain first; without memories cycles are alike over
-// all of the range. None where fewer than 12 inputs differ, or the context has ended.
-func Wanted(ctx context.Context, x []float64, w mat.Symmetric, memories bool) (out []Want) {
-	l, ok := lagged(x, w)
-	if !ok {
+// all of the range. Those of a hundred details are looked for where they are asked for, which takes several times as long. None where
+// fewer than 12 inputs differ, or the context has ended.
+func Wanted(ctx context.Context, x []float64, w mat.Symmetric, memories, details bool) (out []Want) {
+	all := []search{smooth()}
+	if details {
+		all = append(all, sharp())
+	}
+	for _, s := range all {
+		l, ok := lagged(x, w, s.cells)
+		if !ok {
+			return nil
+		}
+		out = append(out, l.wanted(ctx, s, memories)...)
+	}
+	if ctx.Err() != nil {
 		return nil
 	}
+	byGain(out)
+	return out
+}
+
+// wanted are those of one search, until the context has ended.
+func (l *lags) wanted(ctx context.Context, s search, memories bool) (out []Want) {
 	all := []float64{math.Inf(1)}
 	if memories {
 		all = append(all, l.span/4, l.span/16, l.span/64)
@@ -66,20 +94,23 @@ func Wanted(ctx context.Context, x []float64, w mat.Symmetric, memories bool) (o
 			return math.Exp(-d * d / 2)
 		})
 		seen := min(l.span, 2*memory)
-		for _, length := range wantedLengths() {
-			r := l.rate(length, seen/wantedCycles, wantedRows*l.spacing, seen)
-			if len(r.gains) == 0 {
-				continue
-			}
-			best := slices.Index(r.gains, slices.Max(r.gains))
-			if r.gains[best] > 0 {
+		for _, length := range s.lengths {
+			r := l.rate(length, seen/wantedCycles, s.rows*l.spacing, seen)
+			for range s.most {
+				if len(r.gains) == 0 {
+					break
+				}
+				best := slices.Index(r.gains, slices.Max(r.gains))
+				if !(r.gains[best] > 0) {
+					break
+				}
 				out = append(out, Want{
 					Period: 1 / (r.first + float64(best)*r.step), Length: length, Memory: memory, Gain: r.gains[best], Square: r.squares[best],
 				})
+				clear(r.gains[max(0, best-sharpSteps):min(len(r.gains), best+sharpSteps+1)])
 			}
 		}
 	}
-	byGain(out)
 	return out
 }
 
@@ -96,17 +127,18 @@ type lags struct {
 	fft           *fourier.FFT
 	weighed       []float64
 	half          []complex128
+	real          []float64 // of it
 }
 
 // lagged sums w by lags; ok is false where fewer than 12 inputs differ.
-func lagged(x []float64, w mat.Symmetric) (l lags, ok bool) {
+func lagged(x []float64, w mat.Symmetric, cells int) (l lags, ok bool) {
 	s, ok := sampleOf(x)
 	if !ok || s.distinct < fewestInputs {
 		return l, false
 	}
 	n := len(x)
-	l.span, l.spacing, l.cells = s.span, s.span/float64(n), lagCells*n+1
-	l.cell = s.span / float64(lagCells*n)
+	l.span, l.spacing, l.cells = s.span, s.span/float64(n), cells*n+1
+	l.cell = s.span / float64(cells*n)
 	l.sums = make([]float64, fftLength(oversampling*l.cells))
 	for i := range n {
 		for j := range i {
@@ -115,6 +147,7 @@ func lagged(x []float64, w mat.Symmetric) (l lags, ok bool) {
 	}
 	l.fft = fourier.NewFFT(len(l.sums))
 	l.weighed, l.half = make([]float64, len(l.sums)), make([]complex128, len(l.sums)/2+1)
+	l.real = make([]float64, len(l.half))
 	return l, true
 }
 
@@ -124,6 +157,9 @@ func (l *lags) weigh(factor func(lag float64) float64) {
 		l.weighed[i] = v * factor(float64(i)*l.cell)
 	}
 	l.fft.Coefficients(l.half, l.weighed)
+	for i, v := range l.half {
+		l.real[i] = real(v)
+	}
 }
 
 // rated are what terms of frequencies at equal steps gain, 0 where nothing, and the amplitudes that gain it.
@@ -148,9 +184,11 @@ func (l *lags) rate(length, longest, shortest, seen float64) rated {
 	for f := r.first; f <= 1/shortest; f += r.step {
 		score := 0.0
 		for h, c := range weights {
-			if at := int(float64(h+1)*f/df + 0.5); at < len(l.half) {
-				score += c / sum * real(l.half[at])
+			at := int(float64(h+1)*f/df + 0.5)
+			if at >= len(l.real) {
+				break
 			}
+			score += c / sum * l.real[at]
 		}
 		scores = append(scores, score)
 	}

@@ -58,7 +58,7 @@ func TestWantedSeesWhatRepeatsForAShortTime(t *testing.T) {
 		var lower mat.TriDense
 		chol.Factorize(repeats)
 		chol.LTo(&lower)
-		got := Wanted(t.Context(), x, wants(t, without, draw(rng, &lower), grows), true)
+		got := Wanted(t.Context(), x, wants(t, without, draw(rng, &lower), grows), true, false)
 		if len(got) < 3 || !slices.ContainsFunc(got[:3], func(w Want) bool { return math.Abs(w.Period/period-1) < 0.02 && w.Length <= 0.1 }) {
 			t.Errorf("%+v wanted", got)
 			continue
@@ -68,7 +68,7 @@ func TestWantedSeesWhatRepeatsForAShortTime(t *testing.T) {
 		for i := range white {
 			white[i] = math.Sqrt(without.At(i, i)) * rng.NormFloat64()
 		}
-		most = math.Max(most, Wanted(t.Context(), x, wants(t, without, white, grows), true)[0].Gain)
+		most = math.Max(most, Wanted(t.Context(), x, wants(t, without, white, grows), true, false)[0].Gain)
 	}
 	t.Logf("gains of %.1f nats at least, of up to %.1f where nothing repeats", least, most)
 	if most > 15 { // of some 20,000 periods, lengths and memories
@@ -96,7 +96,7 @@ func TestWantedByPairs(t *testing.T) {
 		}
 		return sum
 	}
-	for _, want := range Wanted(t.Context(), x, w, true) {
+	for _, want := range Wanted(t.Context(), x, w, true, false) {
 		own, above := score(want.Period, want.Length, want.Memory), 0
 		for range 100 {
 			if other := 1 / (0.2 + 7*rng.Float64()); math.Abs(other/want.Period-1) > 0.1 && score(other, want.Length, want.Memory) > own {
@@ -107,7 +107,7 @@ func TestWantedByPairs(t *testing.T) {
 			t.Errorf("%+v: %d of 100 other periods have a greater score", want, above)
 		}
 	}
-	best := Wanted(t.Context(), x, w, false)[0]
+	best := Wanted(t.Context(), x, w, false, false)[0]
 	if math.Abs(best.Period/0.3-1) > 0.02 {
 		t.Errorf("%+v wanted, of a period of .3", best)
 	}
@@ -134,7 +134,7 @@ func TestWantedByPairs(t *testing.T) {
 // Where inputs are few or equal, or the context has ended, nothing is wanted.
 func TestNothingWanted(t *testing.T) {
 	x := make([]float64, 20)
-	if got := Wanted(t.Context(), x, mat.NewSymDense(20, nil), true); len(got) > 0 {
+	if got := Wanted(t.Context(), x, mat.NewSymDense(20, nil), true, true); len(got) > 0 {
 		t.Errorf("%+v of equal inputs", got)
 	}
 }

@@ -163,6 +163,8 @@ func (l *looked) neighbour(ctx context.Context, w *desk, n *grow.Neighbour, comp
 		}
 	case grow.Replace, grow.Column, grow.Remove:
 		most = l.change(ctx, w, n, leaf, compile)
+	case grow.Move:
+		most = l.moved(w, n, leaf, compile)
 	}
 	return resolution * math.Round(most/resolution)
 }
@@ -433,7 +435,7 @@ func (l *looked) repeating(
 	w = slices.Clone(w)
 	times(w, around)
 	raw := make([]float64, len(p.Params))
-	for _, want := range periods.Wanted(ctx, column, mat.NewSymDense(len(l.y), w), false) {
+	for _, want := range periods.Wanted(ctx, column, mat.NewSymDense(len(l.y), w), false, false) {
 		raw[in.Off], raw[in.Off+1], raw[in.Off+2] = 1, want.Length, want.Period
 		if out = append(out, l.matrix(p, raw)); len(out) == mostPeriods {
 			break

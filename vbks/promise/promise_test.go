@@ -276,7 +276,7 @@ func TestGainsOfALine(t *testing.T) {
 				break
 			}
 		}
-		wants := periods.Wanted(t.Context(), x, wanted(t, x, y, per, times*noise), false)[:2]
+		wants := periods.Wanted(t.Context(), x, wanted(t, x, y, per, times*noise), false, false)[:2]
 		as := func(i int) func(a, b float64) float64 {
 			return func(a, b float64) float64 {
 				s := math.Sin(math.Pi*(a-b)/wants[i].Period) / wants[i].Length
@@ -393,5 +393,57 @@ func TestGainsBesideAChange(t *testing.T) {
 	}
 	if v := gains[in]; v != 0 {
 		t.Errorf("%s gains %v", in, v)
+	}
+}
+
+// A leaf that is moved to where it belongs gains, more than at any other place; at a place it explains what is missing without it.
+func TestMovedToItsPlace(t *testing.T) {
+	const n, noise = 200, 0.05
+	rng := rand.New(rand.NewPCG(10, 6))
+	g, from, p := grammar(t), program(t, "PER*LIN+SE"), program(t, "PER+SE*LIN")
+	x, y := drawn(t, rng, from, leafwise(t, from, map[string][]float64{"PER": {1, 0.8, 0.9}, "LIN": {0.05, 1}, "SE": {0.7, 4}}), n, noise)
+	r := promise.New(x, y, 1, starts.Summarise(x, y, 1), 1, promise.Most)
+	raw := leafwise(t, p, map[string][]float64{"PER": {0.5, 0.8, 0.9}, "LIN": {0.05, 1}, "SE": {1, 4}})
+	moves := g.Moves(p.Expr)
+	gains := r.Gains(t.Context(), promise.Solution{Program: p, Raw: raw, Noise: noise}, moves, compile)
+	want := program(t, "PER*LIN+SE").Expr.ID()
+	for _, m := range moves {
+		if id := m.Expr.ID(); id != want && gains[id] > gains[want] {
+			t.Errorf("%s, %s, gains %.1f, %s %.1f", id, m.Step(), gains[id], want, gains[want])
+		}
+	}
+	if gains[want] < 10 {
+		t.Errorf("%s gains %.1f nats of %v", want, gains[want], gains)
+	}
+
+	per := func(a, b float64) float64 { s := math.Sin(math.Pi*(a-b)/0.9) / 0.8; return 0.5 * math.Exp(-2*s*s) }
+	se := func(a, b float64) float64 { return math.Exp(-(a - b) * (a - b) / 32) }
+	line := func(a, b float64) float64 { return a * b }
+	all := func(a, b float64) float64 { return per(a, b) + 0.05*line(a, b)*se(a, b) }
+	noisy := func(k func(a, b float64) float64) float64 {
+		top := math.Inf(-1)
+		for _, f := range []float64{1, 2, 4, 10, 30} {
+			top = math.Max(top, evidence(t, x, y, k, f*noise))
+		}
+		return top
+	}
+	best := noisy(all) // the solution with the best noise, or with less of its function
+	for _, less := range []float64{0.1, 0.5, 0.9} {
+		best = math.Max(best, evidence(t, x, y, func(a, b float64) float64 { return (1 - less) * all(a, b) }, noise))
+	}
+	for _, less := range []float64{0.1, 0.3, 0.6, 0.9} {
+		best = math.Max(best, evidence(t, x, y, all, (1-less)*noise))
+	}
+	grown := 0.05 * mean(x, line) // SE is as large without the line
+	rest := func(a, b float64) float64 { return grown * se(a, b) }
+	term := func(a, b float64) float64 { return per(a, b) * line(a, b) }
+	explains := mean(x, all) - mean(x, rest)
+	top := math.Inf(-1)
+	for _, times := range []float64{1, 0.3, 3} {
+		f := times * explains / mean(x, term)
+		top = math.Max(top, noisy(func(a, b float64) float64 { return rest(a, b) + f*term(a, b) }))
+	}
+	if gain := top - best - math.Log(2); math.Abs(gains[want]-gain) > 5.01e-4 { // a line as it was, and as one that is added
+		t.Errorf("%s gains %v, want %v", want, gains[want], gain)
 	}
 }

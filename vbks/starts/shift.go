@@ -10,7 +10,11 @@ import (
 // Shift makes starts from a solution in each of which a leaf PER in a product with a longer one has a period that is the next or
 // next but one to its own among those with which their harmonics repeat, see sidebands: of few rows it may have been as good, and
 // with more no ascent leads from one to the next.
-func (w *Drawer) Shift(p *kernelspace.Program, x []float64) (out [][]float64) {
+func (w *Drawer) Shift(p *kernelspace.Program, x []float64) [][]float64 { return w.lines(p, x, true) }
+
+// lines are those of Shift, or else the same of what is the longest of a product, whose lines are those of a shorter one: two
+// smooth cycles are the lines of their frequencies' sum and difference, any two of which may be found.
+func (w *Drawer) lines(p *kernelspace.Program, x []float64, beside bool) (out [][]float64) {
 	whole, noise := params.Raw(p, x, w.floor)
 	p = p.Own()
 	raw, t := whole[:len(p.Params)], params.Tree(p)
@@ -24,7 +28,7 @@ func (w *Drawer) Shift(p *kernelspace.Program, x []float64) (out [][]float64) {
 		longer := slices.ContainsFunc(product.Leaves, func(j int) bool {
 			return leaves[j].Op == kernelspace.OpPER && leaves[j].NumScale == 1 && slices.Equal(leaves[j].Cols, in.Cols) && period(j) > period(i)
 		})
-		if !longer {
+		if longer != beside {
 			continue
 		}
 		known := &p.Params[in.Off+2].Known

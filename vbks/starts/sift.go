@@ -19,6 +19,9 @@ const (
 	siftedShorter = 4
 	// So many of what is wanted may repeat later.
 	siftedRepeated = 3
+	// What has details so short was noise, all but so much of it.
+	noiseLength = 0.1
+	siftedLeft  = 0.2
 	// The length of a leaf PER that repeats nothing: its function is noise.
 	nothingRepeats = 1e-4
 	// The length of a leaf PER that is as good as constant.
@@ -26,8 +29,8 @@ const (
 )
 
 // Sift makes starts from a solution in each of which a leaf PER has a period that the covariance without it wants at its
-// place, see periods.Wanted: so many at most of each leaf. It comes beside what there is, or, in a product that explains
-// something, in the place of a constant. A periodogram of what a solution leaves shows nothing of a period with short details
+// place, see periods.Wanted: so many at most of each leaf. It comes beside what there is without its term, or, in a product that explains
+// something, in the place of a constant, too. A periodogram of what a solution leaves shows nothing of a period with short details
 // that grows, or whose cycles are alike for a short time only; for how long says a factor beside the leaf, radial or another
 // PER, which is as long as that then. There are none for kernels without PER. An error is of the factorisation.
 func (w *Drawer) Sift(ctx context.Context, p *kernelspace.Program, x []float64, most int, factor Factor) (out [][]float64, err error) {
@@ -40,50 +43,72 @@ func (w *Drawer) Sift(ctx context.Context, p *kernelspace.Program, x []float64, 
 		if !w.seeks(s.p, in) {
 			continue
 		}
-		at := in.Off + 1 + in.NumScale
-		known := &s.p.Params[at].Known
-		term, carrier, beside := t, -1, true
+		at := sought{leaf: i, term: t, carrier: -1, beside: true}
 		if parent, self := enclosing(t, []int{i}); parent != nil {
-			if term = self; parent.In.Op == kernelspace.OpMul {
-				term, carrier, beside = parent, w.carrier(parent, s.leaves, i), w.idle(s.p, parent, raw, s.noise)
+			if at.term = self; parent.In.Op == kernelspace.OpMul {
+				at.term, at.carrier, at.beside = parent, w.carrier(parent, s.leaves, i), w.idle(s.p, parent, raw, s.noise)
 			}
 		}
-		wants, err := s.wants(ctx, i, carrier, term, beside)
-		if err != nil || wants == nil && ctx.Err() != nil {
-			return nil, err
+		sides := []bool{at.beside}
+		if !at.beside { // what it explains may be worth little
+			sides = append(sides, true)
 		}
-		for _, want := range w.repeated(wants[:min(most, len(wants))], in.Cols[0]) {
-			if known.How == kernelspace.Bounded && !within(known, want.Period) {
-				continue
+		for _, at.beside = range sides {
+			wants, level, err := s.wants(ctx, at)
+			if err != nil || wants == nil && ctx.Err() != nil {
+				return nil, err
 			}
-			v := slices.Clone(raw)
-			for d := range in.NumScale {
-				v[in.Off+1+d] = want.Length
-			}
-			for d := range in.NumPeriod {
-				v[at+d] = want.Period
-			}
-			if beside {
-				term.Amplify(v, want.Square)
-			}
-			emit := func(memory, times float64) {
-				v := slices.Clone(v)
-				if carrier >= 0 {
-					w.carry(s.leaves[carrier], v, memory)
-				}
-				params.Settle(s.p, v)
-				out = append(out, params.Free(s.p, v, times*s.noise, w.floor))
-			}
-			emit(want.Memory, 1)
-			if !beside { // all of the function is to repeat, and for a shorter time than what was wanted
-				emit(want.Memory, siftedNoise)
-				if carrier >= 0 {
-					emit(math.Min(want.Memory, w.scales.Span[in.Cols[0]])/siftedShorter, 1)
-				}
+			for _, want := range w.repeated(wants[:min(most, len(wants))], in.Cols[0]) {
+				out = append(out, s.having(at, want, level)...)
 			}
 		}
 	}
 	return out, nil
+}
+
+// sought is a leaf whose period is looked for.
+type sought struct {
+	leaf    int
+	term    *params.Term // what it is all of, or a factor of
+	carrier int          // the leaf that says for how long its cycles are alike, −1: none
+	beside  bool         // the term comes beside what there is without it, else repeats in the place of a constant
+}
+
+// having are starts with what a leaf is wanted to be, where its term has so much of the variance.
+func (s *sifting) having(at sought, want periods.Want, level float64) (out [][]float64) {
+	in, raw := s.leaves[at.leaf], s.all[:len(s.p.Params)]
+	period := in.Off + 1 + in.NumScale
+	if known := &s.p.Params[period].Known; known.How == kernelspace.Bounded && !within(known, want.Period) {
+		return nil
+	}
+	emit := func(memory, square, times float64) {
+		v := slices.Clone(raw)
+		for d := range in.NumScale {
+			v[in.Off+1+d] = want.Length
+		}
+		for d := range in.NumPeriod {
+			v[period+d] = want.Period
+		}
+		if at.beside {
+			at.term.Amplify(v, square)
+		}
+		if at.carrier >= 0 {
+			s.carry(s.leaves[at.carrier], v, memory)
+		}
+		params.Settle(s.p, v)
+		out = append(out, params.Free(s.p, v, times*s.noise, s.floor))
+	}
+	emit(want.Memory, want.Square, 1)
+	switch {
+	case !at.beside: // all of the function is to repeat, and for a shorter time than what was wanted
+		emit(want.Memory, want.Square, siftedNoise)
+		if at.carrier >= 0 {
+			emit(math.Min(want.Memory, s.scales.Span[in.Cols[0]])/siftedShorter, want.Square, 1)
+		}
+	case want.Length < noiseLength && level > 0: // it was noise, most of it
+		emit(want.Memory, math.Min(want.Square, (1-siftedLeft)*s.noise/level), siftedLeft)
+	}
+	return out
 }
 
 // repeated adds, of the first of what is wanted, what repeats after some of its periods only, with details as short: of a long
@@ -120,8 +145,9 @@ func (w *Drawer) sifting(p *kernelspace.Program, x []float64, factor Factor) sif
 }
 
 // wants is what a leaf is wanted to be, beside what there is without its term or in the place of a constant; its carrier has any length.
-func (s *sifting) wants(ctx context.Context, leaf, carrier int, term *params.Term, beside bool) ([]periods.Want, error) {
-	in := s.leaves[leaf]
+// Its term has so much of the variance in the mean.
+func (s *sifting) wants(ctx context.Context, at sought) (wants []periods.Want, level float64, err error) {
+	in, carrier := s.leaves[at.leaf], at.carrier
 	reference := slices.Clone(s.all)
 	for d := range in.NumScale {
 		reference[in.Off+1+d] = endless
@@ -131,12 +157,12 @@ func (s *sifting) wants(ctx context.Context, leaf, carrier int, term *params.Ter
 		s.carry(s.leaves[carrier], one, math.Inf(1))
 	}
 	none := slices.Clone(one)
-	term.Amplify(none, 0)
-	if beside {
-		term.Amplify(reference, 0)
+	at.term.Amplify(none, 0)
+	if at.beside {
+		at.term.Amplify(reference, 0)
 	}
 	references := [][]float64{reference}
-	if !beside { // without repeating the function is as rough as its cycles, or noise
+	if !at.beside { // without repeating the function is as rough as its cycles, or noise
 		rough := slices.Clone(reference)
 		if carrier >= 0 {
 			s.carry(s.leaves[carrier], rough, s.all[in.Off+1]*s.all[in.Off+1+in.NumScale]/(2*math.Pi))
@@ -147,18 +173,18 @@ func (s *sifting) wants(ctx context.Context, leaf, carrier int, term *params.Ter
 		}
 		references = append(references, rough)
 	}
-	column, w, err := s.score(ctx, in.Cols[0], references, one, none)
+	column, w, level, err := s.score(ctx, in.Cols[0], references, one, none)
 	if err != nil || w == nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return periods.Wanted(ctx, column, w, carrier >= 0), nil
+	return periods.Wanted(ctx, column, w, carrier >= 0, true), level, nil
 }
 
 // score is what pairs of rows want of a term, (ααᵀ − K̂⁻¹)∘B, where B is what one solution has beyond another, at the best of
-// some references, with their values of a column; nil where there is none.
+// some references, with their values of a column and the mean of the diagonal of B; nil where there is none.
 func (s *sifting) score(
 	ctx context.Context, c int, references [][]float64, one, none []float64,
-) (column []float64, w *mat.SymDense, err error) {
+) (column []float64, w *mat.SymDense, level float64, err error) {
 	rows := s.leftRows(s.p, references[len(references)-1])
 	x, y := s.gather(rows), mat.NewVecDense(len(rows), nil)
 	column = make([]float64, len(rows))
@@ -171,7 +197,7 @@ func (s *sifting) score(
 	for _, raw := range references {
 		u, err := s.factor(x, s.whole, raw, s.noise)
 		if err != nil || ctx.Err() != nil {
-			return nil, nil, err
+			return nil, nil, 0, err
 		}
 		if u == nil {
 			continue
@@ -187,16 +213,17 @@ func (s *sifting) score(
 	}
 	w = new(mat.SymDense)
 	if chol == nil || chol.InverseTo(w) != nil {
-		return nil, nil, nil
+		return nil, nil, 0, nil
 	}
 	at := func(row int) []float64 { return x[row*s.dim : (row+1)*s.dim] }
 	for a := range rows {
+		level += (s.p.Eval(one, at(a), at(a), true) - s.p.Eval(none, at(a), at(a), true)) / float64(len(rows))
 		for b := range a {
 			of := s.p.Eval(one, at(a), at(b), false) - s.p.Eval(none, at(a), at(b), false)
 			w.SetSym(a, b, (alpha.AtVec(a)*alpha.AtVec(b)-w.At(a, b))*of)
 		}
 	}
-	return column, w, nil
+	return column, w, level, nil
 }
 
 // carrier is a factor beside a leaf that can say for how long its cycles are alike, a radial one before another PER; −1 where

@@ -72,3 +72,31 @@ func TestSiftHasThePeriodOfItsPlace(t *testing.T) {
 		}
 	}
 }
+
+// What repeats with details of a hundredth of its period is noise, all but for rows whole periods apart, also where the term in its
+// place explains something slow that is worth little: one of the starts has the period, and is much better as it is.
+func TestSiftHasDetailsOfAHundredth(t *testing.T) {
+	const n, period, noise = 500, 0.133, 0.02
+	rng := rand.New(rand.NewPCG(8, 3))
+	programs, _ := compiled(t, "PER*LIN+SE")
+	p := programs[0]
+	for trial := range 3 {
+		x, y := drawn(t, rng, p, []float64{0.003, 0.014, period, 1, 1, 0.5, 4}, n, noise)
+		w := starts.NewDrawer(x, y, 1, starts.Options{Inducing: n, Floor: 1e-6, Scales: starts.Summarise(x, y, 1), Seed: 1})
+		missed := params.Free(p, []float64{0.002, 1.3, 19, 1, 1, 0.5, 4}, 6*noise, 1e-6)
+		out, err := w.Sift(t.Context(), p, missed, 6, startstest.Factor(t))
+		must.OK(t, err)
+		best, had := math.Inf(-1), evidence(t, p, missed, x, y, 1e-6)
+		at, left := 0.0, 0.0
+		for _, s := range out {
+			if v := evidence(t, p, s, x, y, 1e-6); v > best {
+				raw, noise := params.Raw(p, s, 1e-6)
+				best, at, left = v, raw[2], noise
+			}
+		}
+		t.Logf("trial %d: %d starts, %.1f with period %.5f and noise %.3f, %.1f before", trial, len(out), best, at, left, had)
+		if !(best > had+20) || math.Abs(at/period-1) > 1e-4 {
+			t.Errorf("trial %d: the best of %d starts has the period %.5f and %.1f nats, %.1f before", trial, len(out), at, best, had)
+		}
+	}
+}

@@ -133,6 +133,9 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 					}
 				})
 			}
+			if own != nil {
+				emit(nil)
+			}
 		}
 	case r.Kind == Replacement && changed: // a change point along another input
 		for number := range drawnParts {

@@ -21,11 +21,14 @@ func shapes() []float64 { return []float64{0.3, 1, 5} }
 
 // Vary makes starts from a solution to which no small step leads: in each of which a leaf
 // PER has a multiple of its period and, as long in x, its length scale; or a stationary leaf that
-// is flat has a length of the range of x; or RQ has another shape.
+// is flat has a length of the range of x; or RQ has another shape; or two leaves of one kind, of different sums or
+// products, have each other's places, see swaps; or the longest period of a product, too, moves by a line of
+// a shorter one, see Shift.
 func (w *Drawer) Vary(p *kernelspace.Program, x []float64) (out [][]float64) {
-	whole, noise := params.Raw(p, x, w.floor)
+	whole := p
+	all, noise := params.Raw(p, x, w.floor)
 	p = p.Own()
-	raw := whole[:len(p.Params)]
+	raw := all[:len(p.Params)]
 	emit := func(edit func(v []float64)) {
 		v := slices.Clone(raw)
 		edit(v)
@@ -64,5 +67,39 @@ func (w *Drawer) Vary(p *kernelspace.Program, x []float64) (out [][]float64) {
 			}
 		}
 	}
+	for _, swapped := range swaps(p, raw) {
+		out = append(out, params.Free(p, swapped, noise, w.floor))
+	}
+	return append(out, w.lines(whole, x, false)...)
+}
+
+// swaps are the raw parameters of a solution with those of two leaves of one base kernel, which are not terms of one sum or
+// factors of one product, exchanged, but for their variances: growth may have given a length or a period to the place that came
+// first, and no ascent takes it to the other.
+func swaps(p *kernelspace.Program, raw []float64) (out [][]float64) {
+	t, leaves := params.Tree(p), params.Leaves(p)
+	for i, a := range leaves {
+		n := a.NumParams() - 1
+		for j, b := range leaves[:i] {
+			if a.Op != b.Op || b.NumParams()-1 != n || !slices.Equal(a.Cols, b.Cols) || !movable(p, a) || !movable(p, b) {
+				continue
+			}
+			of, _ := enclosing(t, []int{i})
+			if other, _ := enclosing(t, []int{j}); of == nil || of == other {
+				continue
+			}
+			v := slices.Clone(raw)
+			copy(v[a.Off+1:][:n], raw[b.Off+1:][:n])
+			copy(v[b.Off+1:][:n], raw[a.Off+1:][:n])
+			params.Settle(p, v)
+			out = append(out, v)
+		}
+	}
 	return out
+}
+
+// movable reports whether a leaf has lengths or a period, and nothing is known of them.
+func movable(p *kernelspace.Program, in *kernelspace.Instr) bool {
+	known := func(q kernelspace.Param) bool { return q.Known.How != kernelspace.Open }
+	return (in.Op.Radial() || in.Op == kernelspace.OpPER) && !slices.ContainsFunc(p.Params[in.Off+1:in.Off+in.NumParams()], known)
 }

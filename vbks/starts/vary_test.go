@@ -63,3 +63,58 @@ func TestVary(t *testing.T) {
 		}
 	}
 }
+
+// Leaves of one kind change places, with all but their variances, where these are not of one sum or product; a line has none to change.
+func TestVarySwapsLeaves(t *testing.T) {
+	g := startstest.NewGraft(t, 1, 1)
+	programs, _ := compiled(t, "PER*LIN+PER+LIN", "PER+PER", "(SE+LIN)*SE", "SE*MATERN32+PER")
+	for i, c := range []struct {
+		raw, swapped []float64 // nil: nothing to swap
+	}{
+		{[]float64{0.3, 0.7, 0.02, 1, 1, 0.4, 0.5, 0.033, 2, 1}, []float64{0.3, 0.5, 0.033, 1, 1, 0.4, 0.7, 0.02, 2, 1}},
+		{[]float64{0.3, 0.7, 0.02, 0.4, 0.5, 0.033}, nil},
+		{[]float64{0.3, 0.7, 2, 1, 1, 0.02}, []float64{0.3, 0.02, 2, 1, 1, 0.7}},
+		{[]float64{0.3, 0.7, 1, 0.02, 1, 0.5, 0.033}, nil},
+	} {
+		p := programs[i]
+		if own := p.Own(); len(own.Params) != len(c.raw) {
+			t.Fatalf("%s has %d parameters", p.ID, len(own.Params))
+		}
+		swapped := 0
+		for _, x := range g.Vary(p, params.Free(p, c.raw, 0.4, g.Floor)) {
+			v, _ := params.Raw(p, x, g.Floor)
+			others, same := 0, true
+			for j := range c.raw {
+				if math.Abs(v[j]/c.raw[j]-1) > 1e-9 {
+					others++
+				}
+				same = same && c.swapped != nil && math.Abs(v[j]/c.swapped[j]-1) < 1e-9
+			}
+			switch name := p.ID; {
+			case same:
+				swapped++
+			case others > 2: // a period with its length is another
+				t.Errorf("%s: %v of %v", name, v, c.raw)
+			}
+		}
+		if want := len(c.swapped); (swapped != 1) != (want == 0) || swapped > 1 {
+			t.Errorf("%s: %d starts have the leaves swapped", p.ID, swapped)
+		}
+	}
+}
+
+// Of two cycles that are multiplied a search may have found one and the line of both: the longer one, too, moves to a line of the shorter.
+func TestVaryMovesTheLongerByALine(t *testing.T) {
+	g := startstest.NewGraft(t, 1, 1)
+	programs, _ := compiled(t, "PER*PER")
+	const longer, shorter = 0.05, 0.013
+	found := false
+	raw := []float64{1, 0.8, shorter, 1, 0.9, 1 / (1/shorter - 1/longer)}
+	for _, x := range g.Vary(programs[0], params.Free(programs[0], raw, 0.4, g.Floor)) {
+		v, _ := params.Raw(programs[0], x, g.Floor)
+		found = found || math.Abs(v[2]/shorter-1) < 1e-9 && math.Abs(v[5]/longer-1) < 1e-9
+	}
+	if !found {
+		t.Errorf("no start has both periods")
+	}
+}
