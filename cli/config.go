@@ -9,6 +9,7 @@ import (
 	"example.com/kestrel/configs"
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/library"
+	"example.com/kestrel/experiment/words"
 )
 
 func newConfig() *cobra.Command {
@@ -67,7 +68,7 @@ func newConfigCheck() *cobra.Command {
 				if err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: good, %d kernels\n", name, len(space))
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: good, %s\n", name, words.Count(len(space), "kernel"))
 			}
 			return nil
 		},

@@ -23,8 +23,9 @@ func newFigures() *cobra.Command {
 			"NAME-posterior is the kernel posterior against the proportion of the data (the paper's figures 1a to 1d, Swissgrid a, IEQ a); " +
 			"NAME-rmse the RMSE against time of every method, mean and standard deviation over its runs (Swissgrid b, IEQ b); NAME-table the " +
 			"table of runs, as points and in Markdown; NAME-scalability, where runs differ in their batch size only, time against iterations, " +
-			"with fitted lines in NAME-scalability-fit.csv; likewise NAME-scalability-kernels and NAME-scalability-rows, where they differ in " +
-			"those.",
+			"with fitted lines in NAME-scalability-fit.csv; likewise NAME-scalability-kernels, of spaces that do not grow, and " +
+			"NAME-scalability-rows, where they differ in those. Where a space grows a kernel has a line while " +
+			"some run has it; a row of the CSV without y is a gap in between.",
 		Example: "# ten seeds of figure 1a\nkestrel run fig1a --repeat 10 --out results/fig1a\nkestrel figures results/fig1a -o figures\n\n" +
 			"# methods compared\nkestrel figures results/swissgrid --top 3 -o figures\n\n" +
 			"# scalability; scripts/scalability.sh makes such runs\nkestrel figures results/batch64 results/batch128 results/batch256 -o figures",
@@ -58,6 +59,9 @@ func drawFigures(ctx context.Context, w, notes io.Writer, runs []string, dir str
 	}
 	for _, run := range drawn.LeftOut {
 		fmt.Fprintf(notes, "run %q has no evaluation yet and is left out\n", run)
+	}
+	for _, name := range drawn.Empty {
+		fmt.Fprintf(notes, "figure %s is left out: no value of it is a finite number\n", name)
 	}
 	names, err := drawn.Save(ctx, dir)
 	for _, n := range names {

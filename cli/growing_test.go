@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"example.com/kestrel/internal/must"
 	"example.com/kestrel/internal/thorough"
 	"example.com/kestrel/kernelspace"
@@ -86,5 +88,43 @@ func TestGrownRunIsRead(t *testing.T) {
 	of, by := said("predict", "r", "--data", "new.csv"), said("predict", "m.kestrel", "--data", "new.csv")
 	if of != by || strings.Count(of, "\n") != 3 {
 		t.Errorf("the run predicts\n%sits model\n%s", of, by)
+	}
+}
+
+// --grow has its say both ways, whatever the config says; with --set of the same key it must not be at odds.
+func TestGrowFlagDecides(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "grow.toml", "[data]\nsource = \"synthetic\"\nkernel = \"SE\"\n[kernels]\ngrow = true\n")
+	write(t, "plain.toml", "[data]\nsource = \"synthetic\"\nkernel = \"SE\"\n")
+	for _, c := range []struct {
+		name, args string
+		grows      bool
+		wrong      string
+	}{
+		{"grow.toml", "", true, ""},
+		{"grow.toml", "--grow=false", false, ""},
+		{"plain.toml", "--grow=false", false, ""},
+		{"plain.toml", "--grow", true, ""},
+		{"grow.toml", "--set kernels.grow=false", false, ""},
+		{"grow.toml", "--set kernels.grow=false --grow=false", false, ""},
+		{"plain.toml", "--set kernels.grow=true --grow=false", false,
+			"--grow=false and --set kernels.grow=true contradict each other; leave one out"},
+		{"plain.toml", "--grow --set kernels.grow=false", false, "--grow and --set kernels.grow=false contradict each other; leave one out"},
+		{"plain.toml", "--grow --set kernels.grow=false --set kernels.grow=true", true, ""}, // of several the last counts
+		{"plain.toml", "--seed 2 --set seed=3", false, "--seed 2 and --set seed=3 contradict each other; leave one out"},
+		{"plain.toml", `--device cpu --set device.kind="cpu"`, false, ""},
+	} {
+		var f runFlags
+		cmd := &cobra.Command{}
+		f.register(cmd)
+		must.OK(t, cmd.ParseFlags(strings.Fields(c.args)))
+		got, err := f.config(cmd, c.name)
+		if c.wrong != "" {
+			if err == nil || err.Error() != c.wrong {
+				t.Errorf("%s %s: %v, not %s", c.name, c.args, err, c.wrong)
+			}
+		} else if err != nil || got.Settings.Growth.On != c.grows {
+			t.Errorf("%s %s: grows %v: %v", c.name, c.args, got.Settings.Growth.On, err)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"example.com/kestrel/experiment/output"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/rundir"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/vbks"
 )
 
@@ -135,13 +136,22 @@ func about(m *modelfile.Model) string {
 	for _, k := range m.Frozen.Kernels {
 		states += len(k.States)
 	}
-	return fmt.Sprintf("%d kernels at %d hyperparameters, %d inducing inputs", len(m.Frozen.Kernels), states, m.Inducing())
+	return fmt.Sprintf("%s at %s, %s", words.Count(len(m.Frozen.Kernels), "kernel"), words.Count(states, "set")+" of hyperparameters",
+		words.Count(m.Inducing(), "inducing input"))
+}
+
+// others is such as "3 others were".
+func others(n int) string {
+	if n == 1 {
+		return "1 other was"
+	}
+	return words.Count(n, "other") + " were"
 }
 
 // learned says from which rows a model's kernels have learned.
 func learned(m *modelfile.Model) string {
 	if d := &m.About.Data; d.HeldOut {
-		return fmt.Sprintf("%d rows, %d others were held out", d.Learned, d.Test)
+		return fmt.Sprintf("%s, %s held out", words.Count(d.Learned, "row"), others(d.Test))
 	}
 	return fmt.Sprintf("all %d rows", m.About.Data.Learned)
 }

@@ -14,6 +14,7 @@ import (
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/series"
 	"example.com/kestrel/experiment/study"
+	"example.com/kestrel/experiment/words"
 )
 
 // plantedFlags are the flags of study planted.
@@ -110,7 +111,8 @@ func (f *plantedFlags) run(cmd *cobra.Command) error {
 	if !f.quiet {
 		say := oneByOne(func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), line) })
 		p.Watch = func(seed uint64, s *study.GrownStep, tried int) {
-			say(fmt.Sprintf("seed %d, evaluation %d, %d rows: %d kernels tried, %s leads", seed, s.Evaluation, s.Rows, tried, s.Leader))
+			say(fmt.Sprintf("seed %d, evaluation %d, %s: %s tried, %s leads", seed, s.Evaluation, words.Count(s.Rows, "row"),
+				words.Count(tried, "kernel"), s.Leader))
 		}
 	}
 	sink := &plantedSink{w: cmd.OutOrStdout(), json: f.json}

@@ -184,7 +184,7 @@ func (f *predictFlags) forecast(cmd *cobra.Command, told func(), p *inspect.Pred
 		return err
 	}
 	if told(); !f.quiet {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s, from all rows: %d rows\n", label, rows)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s, from all rows: %s\n", label, words.Count(rows, "row"))
 	}
 	return nil
 }
@@ -423,11 +423,8 @@ func (f *predictFlags) learnAll(ctx context.Context, asked bool, p *inspect.Pred
 	}
 	if rows, heldOut, ok := p.Fixed(); ok && !asked {
 		if heldOut > 0 {
-			return fmt.Sprintf(
-				"the model has learned from %d rows; %d others were held out, and kestrel model RUN --refit takes them in",
-				rows,
-				heldOut,
-			), nil
+			return fmt.Sprintf("the model has learned from %s; %s held out, and kestrel model RUN --refit takes them in",
+				words.Count(rows, "row"), others(heldOut)), nil
 		}
 		return "", nil
 	}
@@ -448,12 +445,12 @@ func (f *predictFlags) learnAll(ctx context.Context, asked bool, p *inspect.Pred
 }
 
 func refitted(done *inspect.Refitted) string {
-	text := fmt.Sprintf("fitted again on all %d rows", done.Rows)
+	text := "fitted again on all " + words.Count(done.Rows, "row")
 	if done.HeldOut > 0 {
 		text += fmt.Sprintf(", the %d held-out ones included", done.HeldOut)
 	}
 	if done.Left > 0 {
-		text += fmt.Sprintf("; %d others cannot be transformed", done.Left)
+		text += "; " + words.Count(done.Left, "other") + " cannot be transformed"
 	}
 	return text
 }
@@ -479,7 +476,7 @@ func (f *predictFlags) tell(
 		with = fmt.Sprintf("averaged over %d kernels, weights for prediction by %s: %s first with %.3g", n, weightsText(q.Weights),
 			done.IDs[0], done.Weights[0])
 	}
-	fmt.Fprintf(w, "evaluation %d, %s: %d rows\n", done.Evaluation, with, done.Rows)
+	fmt.Fprintf(w, "evaluation %d, %s: %s\n", done.Evaluation, with, words.Count(done.Rows, "row"))
 	if c := done.Calibration; c != nil {
 		fmt.Fprintf(w, "note: %s\n", c)
 	} else if done.Uncalibrated != "" {
@@ -495,7 +492,7 @@ func (f *predictFlags) tell(
 		fmt.Fprintf(w, "note: %s\n", refitted)
 	}
 	if dropped > 0 {
-		fmt.Fprintf(w, "note: %d of %d rows are left out for a missing input\n", dropped, dropped+done.Rows)
+		fmt.Fprintf(w, "note: %d of %d rows %s left out for a missing input\n", dropped, dropped+done.Rows, words.Are(dropped))
 	}
 	a := &done.Accuracy
 	if a.Rows == 0 {
@@ -514,10 +511,10 @@ func (f *predictFlags) tell(
 	}
 	of := ""
 	if a.Missing > 0 {
-		of = fmt.Sprintf(", the target of %d others is missing", a.Missing)
+		of = fmt.Sprintf(", the target of %s is missing", words.Count(a.Missing, "other"))
 	}
-	fmt.Fprintf(w, "on %d rows with a target%s: rmse %.6g%s, mae %.6g%s, nlpd %.6g, crps %.6g%s, interval score %.6g%s\n",
-		a.Rows, of, a.RMSE, unit, a.MAE, unit, a.NLPD, a.CRPS, unit, a.Interval, unit)
+	fmt.Fprintf(w, "on %s with a target%s: rmse %.6g%s, mae %.6g%s, nlpd %.6g, crps %.6g%s, interval score %.6g%s\n",
+		words.Count(a.Rows, "row"), of, a.RMSE, unit, a.MAE, unit, a.NLPD, a.CRPS, unit, a.Interval, unit)
 	fmt.Fprint(w, "coverage of intervals:")
 	for i, level := range record.CoverageLevels {
 		if i > 0 {

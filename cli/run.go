@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -105,6 +106,17 @@ func (f *runFlags) config(cmd *cobra.Command, name string) (config.Config, error
 	if err != nil {
 		return config.Config{}, err
 	}
+	stated := f.stated(cmd)
+	for _, o := range stated {
+		if err := contradicted(o, set); err != nil {
+			return config.Config{}, err
+		}
+	}
+	return library.ConfigFor(name, append(set, stated...))
+}
+
+// stated are the keys of the config that have a flag of their own, as far as it is there.
+func (f *runFlags) stated(cmd *cobra.Command) (set []config.Override) {
 	if f.device != "" {
 		set = append(set, config.Override{Key: "device.kind", Value: f.device, Flag: "--device " + f.device})
 	}
@@ -112,13 +124,31 @@ func (f *runFlags) config(cmd *cobra.Command, name string) (config.Config, error
 		s := strconv.FormatUint(f.seed, 10)
 		set = append(set, config.Override{Key: "seed", Value: s, Flag: "--seed " + s})
 	}
-	if f.grow {
-		set = append(set, config.Override{Key: "kernels.grow", Value: "true", Flag: "--grow"})
+	if cmd.Flags().Changed("grow") { // --grow=false, too: the config may say true
+		o := config.Override{Key: "kernels.grow", Value: strconv.FormatBool(f.grow), Flag: "--grow"}
+		if !f.grow {
+			o.Flag += "=false"
+		}
+		set = append(set, o)
 	}
 	if f.target != "" {
 		set = append(set, config.Override{Key: "data.target", Value: f.target, Flag: "--target " + f.target})
 	}
-	return library.ConfigFor(name, set)
+	return set
+}
+
+// contradicted says which --set asks for something else than the flag of the same key; of several the last counts.
+func contradicted(flag config.Override, set []config.Override) error {
+	for _, o := range slices.Backward(set) {
+		if o.Key != flag.Key {
+			continue
+		}
+		if strings.Trim(o.Value, `"'`) != flag.Value {
+			return fmt.Errorf("%s and %s contradict each other; leave one out", flag.Flag, o.Flag)
+		}
+		return nil
+	}
+	return nil
 }
 
 func (f *runFlags) run(cmd *cobra.Command, name string) error {

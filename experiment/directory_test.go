@@ -93,7 +93,7 @@ func TestDirectory(t *testing.T) {
 	}
 	log, err := os.ReadFile(filepath.Join(dir, "log.txt"))
 	must.OK(t, err)
-	for _, part := range []string{"running: started", "a notice", "pruned 1 kernels", "re-optimising, rounds 1", "finished: all planned"} {
+	for _, part := range []string{"running: started", "a notice", "pruned 1 kernel;", "re-optimising, rounds 1", "finished: all planned"} {
 		if !strings.Contains(string(log), part) {
 			t.Errorf("log.txt lacks %q:\n%s", part, log)
 		}

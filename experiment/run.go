@@ -14,6 +14,7 @@ import (
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/steer"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/internal/guard"
 	"example.com/kestrel/vbks"
 )
@@ -347,7 +348,7 @@ func (r *Run) next() {
 	case r.over != "":
 		r.end(record.CauseTimeBudget, r.over)
 	case r.most > 0 && r.standing.Made >= r.most:
-		r.end("", fmt.Sprintf("the budget of %d evaluations is used up", r.most))
+		r.end("", fmt.Sprintf("the budget of %s is used up", words.Count(r.most, "evaluation")))
 	case r.trainer.Done():
 		r.end("", "all planned evaluations are done")
 	default:

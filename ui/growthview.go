@@ -9,6 +9,7 @@ import (
 
 	"example.com/kestrel/experiment/record"
 	"example.com/kestrel/experiment/words"
+	"example.com/kestrel/kernelspace/grow"
 	"example.com/kestrel/ui/draw"
 	"example.com/kestrel/ui/input"
 	"example.com/kestrel/ui/note"
@@ -397,18 +398,15 @@ func frontTexts(f *vbks.Front) []string {
 	if f.Over {
 		return []string{fmt.Sprintf("grown, %d tried", f.Tried)}
 	}
-	return []string{fmt.Sprintf("growing, %d tried", f.Tried), fmt.Sprintf("%d wait", f.Waiting)}
+	return []string{fmt.Sprintf("growing, %d tried", f.Tried), waitText(f.Waiting)}
 }
 
-// grammarText says how many kernels a grammar has.
-func grammarText(n float64) string {
-	switch {
-	case n < 1e6:
-		return fmt.Sprintf("%.0f", n)
-	case n < 1e9:
-		return fmt.Sprintf("%.3g million", n/1e6)
+// waitText says how many neighbours there is no room for yet.
+func waitText(n int) string {
+	if n == 1 {
+		return "1 waits"
 	}
-	return fmt.Sprintf("%.2g", n)
+	return fmt.Sprintf("%d wait", n)
 }
 
 // frontLines say where the front stands, in w columns.
@@ -422,7 +420,7 @@ func (v *growthView) frontLines(w int) []string {
 		return draw.Wrap(text, w)
 	}
 	f := e.Front
-	tried := fmt.Sprintf("%d tried of %s", f.Tried, grammarText(f.Of))
+	tried := fmt.Sprintf("%d tried of %s", f.Tried, grow.CountText(f.Of))
 	if f.Leaves > 0 {
 		tried += fmt.Sprintf(" up to %d leaves", f.Leaves)
 	}
@@ -436,6 +434,9 @@ func (v *growthView) frontLines(w int) []string {
 			first += fmt.Sprintf(" %d", f.Leaders)
 		}
 		return append(draw.Wrap("grows no more; "+tried, w), draw.Wrap("no neighbour of "+first+" was left to try"+most, w)...)
+	}
+	if cut := v.b.hist.CutGrowth(); cut != nil { // which the next evaluation will show
+		return draw.Wrap(cut.Text()+"; "+tried, w)
 	}
 	var names []string
 	for _, id := range e.Foremost(max(1, f.Leaders)) {
@@ -452,7 +453,7 @@ func (v *growthView) frontLines(w int) []string {
 	if f.Rows > 0 && v.b.hist.Start != nil && v.b.hist.Start.Data != nil {
 		state += fmt.Sprintf(" on %d of %d rows first", f.Rows, v.b.hist.Start.Data.Train)
 	}
-	return append(draw.Wrap(fmt.Sprintf("%s; %s; %d wait for room", state, tried, f.Waiting), w),
+	return append(draw.Wrap(fmt.Sprintf("%s; %s; %s for room", state, tried, waitText(f.Waiting)), w),
 		draw.Wrap("neighbours are tried of "+first+": "+strings.Join(names, ", "), w)...)
 }
 

@@ -172,8 +172,12 @@ func (t *Trainer) reopen(ctx context.Context, e *Evaluation) error {
 		return nil
 	}
 	x.over = false
-	text := "the space of kernels grows again: compared once more, its leaders have %d neighbours to try"
-	e.Notices = append(e.Notices, Notice{Text: fmt.Sprintf(text, len(plan.Enter)+plan.Waiting)})
+	neighbours := "a neighbour"
+	if n := len(plan.Enter) + plan.Waiting; n > 1 {
+		neighbours = fmt.Sprintf("%d neighbours", n)
+	}
+	e.Notices = slices.DeleteFunc(slices.Clone(e.Notices), func(n Notice) bool { return strings.HasPrefix(n.Text, grownUp) }) // it does not hold
+	e.Notices = append(e.Notices, Notice{Text: fmt.Sprintf("the space of kernels grows again: compared once more, its leaders have %s to try", neighbours)})
 	return nil
 }
 
@@ -404,7 +408,7 @@ func (t *Trainer) spread(ctx context.Context) (undo func()) {
 	if plan.Over && t.apart == 0 {
 		x.over, x.ended = true, t.evaluation
 		t.extra = max(t.extra, t.evaluation+1-t.base()-t.rung) // those that are left are compared once more
-		t.notices = append(slices.Clip(t.notices), Notice{Text: t.grownUp(plan.Leaders)})
+		t.notices = append(slices.Clip(t.notices), Notice{Text: t.saysGrownUp(plan.Leaders)})
 	}
 	if len(plan.Leave)+len(plan.Enter) == 0 {
 		return undo
@@ -535,8 +539,11 @@ func (t *Trainer) relate() {
 	}
 }
 
-// grownUp says that there is no more to try, of so many leaders.
-func (t *Trainer) grownUp(leaders int) string {
+// grownUp begins the notice that there is no more to try.
+const grownUp = "the space of kernels grows no more"
+
+// saysGrownUp says that there is no more to try, of so many leaders.
+func (t *Trainer) saysGrownUp(leaders int) string {
 	first := fmt.Sprintf("the first %d", leaders)
 	if leaders == 1 {
 		first = "the first"
@@ -545,8 +552,8 @@ func (t *Trainer) grownUp(leaders int) string {
 	if f.Beyond > 0 {
 		most = fmt.Sprintf(" of the %d that promise most", front.Wide)
 	}
-	return fmt.Sprintf("the space of kernels grows no more: no neighbour of %s is better%s; %d kernels tried of %.4g up to %d leaves",
-		first, most, f.Tried, f.Of, f.Leaves)
+	return fmt.Sprintf(grownUp+": no neighbour of %s is better%s; %d kernels tried of %s up to %d leaves",
+		first, most, f.Tried, grow.CountText(f.Of), f.Leaves)
 }
 
 // save adds it to a checkpoint.

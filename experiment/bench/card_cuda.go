@@ -18,6 +18,7 @@ import (
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/prepare"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
 )
 
 // cardWork is what is timed on a card and on the CPU: steps of Adam, or the collapsed bound.
@@ -323,7 +324,7 @@ func (r *CardReport) advise(card driver.CardInfo) {
 			if s.Step == boundStep {
 				what = "the bound of " + what
 			}
-			slower = append(slower, fmt.Sprintf("%s with %d kernels", what, s.Kernels))
+			slower = append(slower, what+" with "+words.Count(s.Kernels, "kernel"))
 		}
 	}
 	if len(slower) > 0 {

@@ -116,7 +116,7 @@ func TestCheckCard(t *testing.T) {
 		t.Errorf("kept: %+v", v)
 	}
 	for _, want := range []string{"fake card 0", "FP64 at 1/64", "at 1/64 of its single",
-		"The CPU is faster at a with 1 kernels, the bound of a with 1 kernels",
+		"The CPU is faster at a with 1 kernel, the bound of a with 1 kernel",
 		"speed: c with SE;LIN;PER is left out: ", "a stop: c with SE;LIN;PER is left out: ", "out of memory", "heard within: a SE",
 		"speed: the bound of d with SE;LIN;PER is left out: ",
 		"all has ended within: a with SE ", "the bound of a with SE "} {

@@ -94,6 +94,31 @@ func linearMean(courses []curve) (out curve) {
 	return out
 }
 
+// cut makes a gap of a mean where all courses of there have no value, and takes that off its ends.
+func (c *curve) cut(there []curve) {
+	var out curve
+	for i, x := range c.x {
+		second := i > 0 && c.x[i-1] == x // of a step
+		in := slices.ContainsFunc(there, func(t curve) bool {
+			v := t.linear(x)
+			if second {
+				v, _ = t.behind(x)
+			}
+			return !math.IsNaN(v)
+		})
+		switch n := len(out.y); {
+		case in:
+			out.step(x, c.y[i])
+		case n > 0 && !math.IsNaN(out.y[n-1]):
+			out.step(x, math.NaN())
+		}
+	}
+	if n := len(out.y); n > 0 && math.IsNaN(out.y[n-1]) {
+		out = curve{out.x[:n-1], out.y[:n-1]}
+	}
+	*c = out
+}
+
 // stepMean is the mean and standard deviation (NaN of one) of courses that keep
 // their value until the next point, and the last one for good: from where all
 // have begun to where the last one ends.

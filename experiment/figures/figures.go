@@ -30,6 +30,7 @@ const figurePoints = 2048
 // Figures are the paper's figures of some runs, ready to be drawn.
 type Figures struct {
 	LeftOut []string // directories of runs that had no evaluation, of which there is nothing to draw
+	Empty   []string // names of figures that are left out since nothing of them is a finite number
 	figures []*paperFigure
 }
 
@@ -45,10 +46,10 @@ type Figures struct {
 // number of rows made
 //
 //	NAME-scalability          time against the iterations of the optimiser, and a line fitted to it
-//	NAME-scalability-kernels  the same for numbers of kernels
+//	NAME-scalability-kernels  the same for numbers of kernels, where these do not come and go
 //	NAME-scalability-rows     the same for numbers of rows
 //
-// Runs without any evaluation are left out.
+// Runs without any evaluation are left out, and figures of which nothing can be drawn.
 //
 // Errors: a directory that is none of these, results that cannot be read, nothing
 // but runs without any evaluation.
@@ -95,7 +96,19 @@ func Read(ctx context.Context, paths []string, o Options) (*Figures, error) {
 		}
 	}
 	p.figures = append(p.figures, scalabilityFigures(groups)...)
+	p.leaveOut()
 	return p, nil
+}
+
+// leaveOut leaves out figures in which nothing can be drawn.
+func (p *Figures) leaveOut() {
+	p.figures = slices.DeleteFunc(p.figures, func(f *paperFigure) bool {
+		if f.empty() {
+			p.Empty = append(p.Empty, f.Name)
+			return true
+		}
+		return false
+	})
 }
 
 // Save draws the figures and writes them to dir, each as SVG, as PNG and as CSV

@@ -55,6 +55,9 @@ func grown(first int, beliefs ...[]float64) *history.History {
 	return h
 }
 
+// same reports whether two values are alike, or both are none.
+func same(a, b float64) bool { return alike(a, b) || math.IsNaN(a) && math.IsNaN(b) }
+
 // drawn returns the line of a kernel, and what it is at the evaluations, as it is drawn.
 func drawn(t *testing.T, f *paperFigure, name string, evaluations int) (*chart.Line, []float64) {
 	t.Helper()
@@ -71,9 +74,10 @@ func drawn(t *testing.T, f *paperFigure, name string, evaluations int) (*chart.L
 }
 
 // What seeds have found for themselves is drawn, as the mean of all seeds: those in whose space a kernel is
-// not believe nothing of it, and those that have ended believe what they did.
+// not believe nothing of it, and those that have ended believe what they did. Where no seed has it there is no line.
 func TestPosteriorOfGrowingRepeats(t *testing.T) {
 	const evaluations = 6
+	nan := math.NaN()
 	g := &figureGroup{name: "n", runs: []*history.History{
 		grown(2, []float64{.75, .25}, []float64{.5, .125, .375}, []float64{.25, gone, .75}, []float64{.125, .25, .625}),
 		grown(2, []float64{.5, .5}, []float64{.25, .5, gone, .25}, []float64{.125, .125, gone, .75},
@@ -84,13 +88,16 @@ func TestPosteriorOfGrowingRepeats(t *testing.T) {
 	for name, want := range map[string][evaluations]float64{
 		"k0": {.625, .375, .1875, .0625, .0625, .0625},
 		"k1": {.375, .3125, .0625, .25, .25, .1875},
-		"k2": {0, .1875, .375, .3125, .3125, .3125},
-		"k3": {0, .125, .375, .375, .25, .0625},
-		"k4": {0, 0, 0, 0, .125, .375},
+		"k2": {nan, .1875, .375, .3125, .3125, .3125},
+		"k3": {nan, .125, .375, .375, .25, .0625},
+		"k4": {nan, nan, nan, nan, .125, .375},
 	} {
 		l, at := drawn(t, f, name, evaluations)
 		for e, v := range at {
-			if sum[e] += v; !alike(v, want[e]) {
+			if !math.IsNaN(v) {
+				sum[e] += v
+			}
+			if !same(v, want[e]) {
 				t.Errorf("%s is %v, not %v", name, at, want)
 				break
 			}
@@ -115,17 +122,21 @@ func TestPosteriorOfGrowingRepeats(t *testing.T) {
 	}
 }
 
-// A kernel that leaves goes to 0 and stays there until it comes again; a pruned one is 0, too. One that is in the
+// A kernel that leaves counts as 0 until it comes again, and is not there; a pruned one is 0, too. One that is in the
 // space and has no number yet is not known.
 func TestAbsentIsNoBeliefAndUnknownIsNone(t *testing.T) {
 	nan := math.NaN()
 	h := grown(1, []float64{1, gone, gone}, []float64{.5, .5, gone}, []float64{.5, gone, .5}, []float64{1, gone, nan}, []float64{1, gone, nan},
 		[]float64{.5, .5, nan})
 	for id, want := range map[string][]float64{"k1": {0, .5, 0, 0, 0, .5}, "k2": {0, 0, .5, 0, 0, 0}, "elsewhere": {0, 0, 0, 0, 0, 0}} {
-		c := posteriorCourse(h, id, 0)
+		c, there := posteriorCourse(h, id, 0)
 		for i, v := range want {
-			if got := c.linear(float64(i+1) / 10); !alike(got, v) {
+			at := float64(i+1) / 10
+			if got := c.linear(at); !alike(got, v) {
 				t.Errorf("%s is %v at evaluation %d, not %v", id, got, i+1, v)
+			}
+			if in := !math.IsNaN(there.linear(at)); in != (h.Index(id) >= 0 && h.StatusAt(h.Index(id), i) != "") {
+				t.Errorf("%s is in the space at evaluation %d: %v", id, i+1, in)
 			}
 		}
 	}
@@ -133,7 +144,7 @@ func TestAbsentIsNoBeliefAndUnknownIsNone(t *testing.T) {
 	e.Kernels[1].Fit = nil
 	h.Apply(&record.Event{Type: record.EventEvaluation, Evaluation: e})
 	other := grown(1, []float64{1}, []float64{1}, []float64{1}, []float64{1}, []float64{1}, []float64{1}, []float64{1}, []float64{1})
-	if c := posteriorCourse(h, "k1", 0); !math.IsNaN(c.y[len(c.y)-1]) {
+	if c, _ := posteriorCourse(h, "k1", 0); !math.IsNaN(c.y[len(c.y)-1]) {
 		t.Errorf("%v", c)
 	}
 	_, at := drawn(t, (&figureGroup{name: "n", runs: []*history.History{other, h}}).posteriorFigure(1), "k1", 7)
@@ -185,14 +196,32 @@ func TestAbsentKernelsAreDrawnByFewPoints(t *testing.T) {
 	if len(f.Lines) != evaluations {
 		t.Fatalf("%d lines", len(f.Lines))
 	}
-	for _, l := range f.Lines {
-		if len(l.X) == 0 || l.X[0] != .1 || l.X[len(l.X)-1] < 1 || len(l.X) > stays+4 {
+	for k := range evaluations {
+		l, _ := drawn(t, f, fmt.Sprint("k", k), evaluations)
+		last := min(k, evaluations-1)
+		if first := max(0, k-stays+1); len(l.X) != last-first+1 || !alike(l.X[0], float64(first+1)/10) {
 			t.Errorf("%s: %v", l.Name, l.X)
 		}
 	}
+	// One that comes again has a gap, which the table has, too.
+	f = (&figureGroup{name: "n", runs: []*history.History{
+		grown(1, []float64{1, gone}, []float64{.5, .5}, []float64{1, gone}, []float64{1, gone}, []float64{.5, .5}, []float64{1, gone}),
+	}}).posteriorFigure(2)
+	l, at := drawn(t, f, "k1", 6)
+	for e, want := range []float64{math.NaN(), .5, math.NaN(), math.NaN(), .5, math.NaN()} {
+		if !same(at[e], want) {
+			t.Errorf("k1 is %v with %v", at, l.X)
+			break
+		}
+	}
+	rows := slices.DeleteFunc(slices.Clone(f.rows), func(r []string) bool { return r[1] != "k1" })
+	if len(rows) != 3 || rows[0][3] != "0.5" || rows[1][3] != "" || rows[2][3] != "0.5" {
+		t.Errorf("%q", rows)
+	}
 }
 
-// The figure of repeats that grow is the mean of their tables, in which a kernel has no row where it is not in the space.
+// The figure of repeats that grow is the mean of their tables, in which a kernel has no row where it is not in the space,
+// and has nothing where it is in none.
 func TestFiguresOfGrowingRepeats(t *testing.T) {
 	thorough.Unraced(t)
 	dir := t.TempDir()
@@ -222,10 +251,15 @@ func TestFiguresOfGrowingRepeats(t *testing.T) {
 			}
 		}
 	}
+	has := map[string]map[int]bool{}
 	for _, table := range tables {
 		for e := 1; e <= last; e++ {
 			for k := range mean {
-				mean[k][e] += table[min(e, len(table))][k] / float64(len(paths))
+				v, in := table[min(e, len(table))][k]
+				if mean[k][e] += v / float64(len(paths)); has[k] == nil {
+					has[k] = map[int]bool{}
+				}
+				has[k][e] = has[k][e] || in
 			}
 		}
 	}
@@ -235,8 +269,12 @@ func TestFiguresOfGrowingRepeats(t *testing.T) {
 			l.step(r[0], r[1])
 		}
 		for e := 1; e <= last; e++ {
-			if got := l.linear(step * float64(e)); !alike(got, mean[k][e]) {
-				t.Errorf("%s, evaluation %d: drawn %v, mean %v", k, e, got, mean[k][e])
+			want := mean[k][e]
+			if !has[k][e] {
+				want = math.NaN()
+			}
+			if got := l.linear(step * float64(e)); !same(got, want) {
+				t.Errorf("%s, evaluation %d: drawn %v, mean %v", k, e, got, want)
 			}
 		}
 	}

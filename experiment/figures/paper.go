@@ -16,12 +16,33 @@ type paperFigure struct {
 	extra map[string][]byte // further files, by ending
 }
 
-// line adds a line through values.
+// line adds a line through values; one that is NaN is a gap, which is written down without a value.
 func (f *paperFigure) line(l chart.Line) {
 	f.Lines = append(f.Lines, l)
 	for i, x := range l.X {
 		f.row("line", l.Name, x, l.Lo[i], math.NaN(), math.NaN())
+		if math.IsNaN(l.Lo[i]) && i > 0 && i < len(l.X)-1 {
+			f.rows = append(f.rows, []string{"line", l.Name, files.FormatFloat(x), "", "", ""})
+		}
 	}
+}
+
+// empty reports whether nothing of it can be drawn.
+func (f *paperFigure) empty() bool {
+	some := slices.ContainsFunc(f.Lines, func(l chart.Line) bool { return drawable(l.X, l.Lo) }) ||
+		slices.ContainsFunc(f.Points, func(p chart.Points) bool { return drawable(p.X, p.Y) })
+	return !some
+}
+
+// drawable reports whether some place has a value, both finite.
+func drawable(x, y []float64) bool {
+	finite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+	for i := range x {
+		if finite(x[i]) && finite(y[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // bar is a mean with its standard deviation.

@@ -18,7 +18,8 @@ const mostKernelsDrawn = 8
 // posteriorFigure is the paper's figure 1: the posterior of the kernels against
 // the proportion of the data, the mean of the repeats. Kernels that were ever
 // among the first top of the means have a name, the others are grey. Where kernels
-// come and go the means are of all that any repeat has had, to the end of the longest.
+// come and go the means are of all that any repeat has had, to the end of the longest, and where
+// none has a kernel it has no line.
 func (g *figureGroup) posteriorFigure(top int) *paperFigure {
 	h, end, grows := g.runs[0], 0.0, g.grows()
 	if grows {
@@ -39,11 +40,12 @@ func (g *figureGroup) posteriorFigure(top int) *paperFigure {
 	}
 	means := make([]curve, len(ids))
 	for k, id := range ids {
-		courses := make([]curve, len(g.runs))
+		courses, there := make([]curve, len(g.runs)), make([]curve, len(g.runs))
 		for i, run := range g.runs {
-			courses[i] = posteriorCourse(run, id, end)
+			courses[i], there[i] = posteriorCourse(run, id, end)
 		}
 		means[k] = linearMean(courses)
+		means[k].cut(there)
 	}
 	named := everFirst(means, top, grows)
 	names := make([]string, len(named))
@@ -89,8 +91,9 @@ func lastPlace(h *history.History) float64 {
 
 // posteriorCourse is a kernel's posterior on the data axis; that of a kernel
 // that has left the belief, or is not in the space, is 0. Where an order changed
-// the belief it steps. A run that has finished keeps its belief up to end.
-func posteriorCourse(h *history.History, id string, end float64) (c curve) {
+// the belief it steps. A run that has finished keeps its belief up to end. There is
+// NaN where the kernel is not in the space.
+func posteriorCourse(h *history.History, id string, end float64) (c, there curve) {
 	k, n := h.Index(id), len(h.Moments())
 	absent := func(i int) bool { return k < 0 || h.StatusAt(k, i) == "" }
 	var s history.Series
@@ -98,9 +101,9 @@ func posteriorCourse(h *history.History, id string, end float64) (c curve) {
 		s = h.Series(k, history.QuantityPosterior)
 	}
 	for i := range n {
-		v := 0.0
+		v, in := 0.0, math.NaN()
 		if !absent(i) {
-			v = s.Last(i)
+			v, in = s.Last(i), 1
 			if status := h.StatusAt(k, i); math.IsNaN(v) && (status == vbks.Pruned || status == vbks.Failed) {
 				v = 0
 			}
@@ -108,11 +111,13 @@ func posteriorCourse(h *history.History, id string, end float64) (c curve) {
 			continue // of thousands of kernels most are absent most of the time: their lines have the ends of that only
 		}
 		c.step(h.Moments()[i].Data, v)
+		there.step(h.Moments()[i].Data, in)
 	}
 	if n > 0 && h.State == record.Finished && c.x[len(c.x)-1] < end {
 		c.step(end, c.y[len(c.y)-1])
+		there.step(end, there.y[len(there.y)-1])
 	}
-	return c
+	return c, there
 }
 
 // everFirst lists the courses that are among the first top of all at any place,

@@ -21,13 +21,15 @@ type growth struct {
 	of            func(h *history.History, c *config.Config) int
 }
 
-// growths are by the batch size, as in the paper's figure, the number of kernels and
-// that of training rows.
+const columnKernels = "kernels"
+
+// growths are by the batch size, as in the paper's figure, the number of kernels, which is none where they come and
+// go, and that of training rows.
 func growths() []growth {
 	return []growth{
 		{"batch", "B", "", func(section, key string) bool { return section == "schedule" && key == "batch" },
 			func(h *history.History, c *config.Config) int { return c.Settings.Batch }},
-		{"kernels", "K", "-kernels", func(section, key string) bool { return section == "kernels" },
+		{columnKernels, "K", "-kernels", func(section, key string) bool { return section == "kernels" },
 			func(h *history.History, c *config.Config) int { return len(h.Start.Kernels) }},
 		{"rows", "N", "-rows", func(section, key string) bool { return section == "data" && key == "outputs" },
 			func(h *history.History, c *config.Config) int { return h.Start.Data.Train }},
@@ -58,7 +60,7 @@ func scalabilityFigures(groups []*figureGroup) (out []*paperFigure) {
 func (by growth) figures(groups []*figureGroup) (out []*paperFigure) {
 	var sets []*scaling
 	for _, g := range groups {
-		if len(g.runs) == 0 {
+		if len(g.runs) == 0 || by.column == columnKernels && g.grows() {
 			continue
 		}
 		s := g.runs[0].Start
@@ -118,15 +120,23 @@ func (s *scaling) figure() *paperFigure {
 		rows = append(rows, []string{fmt.Sprint(value), fmt.Sprint(len(courses)), files.FormatFloat(slope), files.FormatFloat(intercept),
 			files.FormatFloat(stat.RSquared(x, y, nil, intercept, slope))})
 	}
-	f.XMin, f.YMin = 0, 0
-	for _, l := range f.Lines {
-		for i := range l.X {
-			f.XMax = max(f.XMax, 1.02*l.X[i])
-			f.YMax = max(f.YMax, 1.05*l.Lo[i])
-		}
-	}
+	s.scale(f)
 	if text, err := files.FormatRows(rows); err == nil {
 		f.extra = map[string][]byte{"-fit.csv": text}
 	}
 	return f
+}
+
+// scale has the axes begin at 0 and go beyond all lines and bars, whose gaps are NaN.
+func (s *scaling) scale(f *paperFigure) {
+	for _, l := range f.Lines {
+		for i, x := range l.X {
+			f.XMax = max(f.XMax, 1.02*x)
+			for _, values := range [][]float64{l.Lo, l.Hi} {
+				if values != nil && values[i] > 0 {
+					f.YMax = max(f.YMax, 1.05*values[i])
+				}
+			}
+		}
+	}
 }

@@ -230,3 +230,15 @@ func TestDoubtsStayInBrief(t *testing.T) {
 		}
 	}
 }
+
+// Where kernels come and go those that have gone were tried, too.
+func TestTriedCountsThoseThatHaveGone(t *testing.T) {
+	e := &record.Evaluation{Kernels: []record.Kernel{{Status: vbks.Live}, {Status: vbks.Live}, {Status: vbks.Pruned}}}
+	for kernels, want := range map[int]string{3: "the three kernels tried, one of them pruned before the end",
+		32: "the 32 kernels tried, one of them pruned before the end"} {
+		r := &reading{Standing: &record.Standing{Start: &record.Start{Kernels: make([]record.KernelInfo, kernels)}, Evaluation: e}}
+		if got := r.tried(); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}

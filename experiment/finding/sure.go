@@ -121,6 +121,7 @@ func (r *reading) tried() string {
 			pruned++
 		}
 	}
+	tried += max(0, len(r.Start.Kernels)-len(r.Evaluation.Kernels)) // those that have come and gone
 	text := "the " + numeral(tried) + " kernels tried"
 	if pruned > 0 {
 		text += ", " + numeral(pruned) + " of them pruned before the end"

@@ -9,6 +9,7 @@ import (
 
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/vbks"
 )
 
@@ -172,7 +173,7 @@ func (h *History) Apply(e *record.Event) {
 	case record.EventData:
 		if more := e.Start.Data.Train - e.Before.Train; more > 0 {
 			h.rescale(float64(e.Before.Train) / float64(e.Start.Data.Train))
-			h.add(Mark{Kind: MarkGrown, Text: fmt.Sprintf("%d more rows", more)})
+			h.add(Mark{Kind: MarkGrown, Text: words.Count(more, "more row")})
 		}
 		h.say(e, LevelState)
 	case record.EventWorkerJoined, record.EventWorkerLost:

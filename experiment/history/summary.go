@@ -31,6 +31,7 @@ type Summary struct {
 	Worth   []string          `json:"verdict,omitempty"` // Standing.Verdict
 	Finding string            `json:"finding,omitempty"` // finding.Of the standing, as Text
 	Grown   []record.Ancestor `json:"grown,omitempty"`   // the way to the leader, where it has come while the run went on
+	Growth  *record.CutGrowth `json:"growth,omitempty"`  // where it was cut short
 
 	fresh []string     // notices of the last evaluation or since
 	owner rundir.Owner // of a run that is read from its directory and not at rest
@@ -65,6 +66,7 @@ func (s *Summary) Record(e *record.Event) error {
 // take takes in the next event, of a run whose process is not known.
 func (s *Summary) take(e *record.Event) {
 	s.Apply(e)
+	s.Growth = s.CutGrowth()
 	if e.Evaluation != nil {
 		if s.Grown = nil; e.Evaluation.Leader() != nil {
 			if way := s.Family.Way(e.Evaluation.Leader().ID); len(way) > 1 {
@@ -120,7 +122,8 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 	}
 	if st := s.Start; st != nil {
 		fmt.Fprintf(w, "started   %s, %.4g s of work\n", s.Started.Format(time.RFC3339), float64(s.Seconds))
-		fmt.Fprintf(w, "data      %s: %d training, %d test rows, %d columns\n", st.Data.Name, st.Data.Train, st.Data.Test, len(st.Data.Columns))
+		fmt.Fprintf(w, "data      %s: %d training, %s, %s\n", st.Data.Name, st.Data.Train,
+			words.Count(st.Data.Test, "test row"), words.Count(len(st.Data.Columns), "column"))
 		if text := st.Explains(); text != "" {
 			fmt.Fprintf(w, "explains  %s\n", text)
 		}
@@ -131,12 +134,16 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 		fmt.Fprintf(w, "program   kestrel %s on %s\n", st.Build, st.Device)
 	}
 	if e := s.Evaluation; e != nil {
-		fmt.Fprintf(w, "evaluation %d of %d, %.4g %% of the data seen (%d rows)\n", e.Index, e.Planned, 100*e.Proportion, e.RowsSeen)
+		fmt.Fprintf(w, "evaluation %d of %d, %.4g %% of the data seen (%s)\n", e.Index, e.Planned, 100*e.Proportion,
+			words.Count(e.RowsSeen, "row"))
 		if text := s.Lead.Text(s.Lead.Kernel); text != "" {
 			fmt.Fprintf(w, "lead      %s\n", text)
 		}
 		if l := e.Leader(); l != nil && s.Family.Text(l.ID) != "" {
 			fmt.Fprintf(w, "grown     %s\n", s.Family.Text(l.ID))
+		}
+		if s.Growth != nil {
+			fmt.Fprintf(w, "growth    %s\n", s.Growth.Text())
 		}
 		fmt.Fprintln(w)
 		if err := s.writeKernels(w); err != nil {
@@ -152,11 +159,11 @@ func (s *Summary) WriteText(w io.Writer, now time.Time) error {
 	return s.writeNotices(w)
 }
 
-// KernelsText says how many kernels a run has, and has had where they come and go.
+// KernelsText says how many kernels a run has, and where they come and go how many of those that it has had are live.
 func KernelsText(s *record.Standing) string {
 	all := len(s.Start.Kernels)
 	if e := s.Evaluation; e != nil && len(e.Kernels) < all {
-		return fmt.Sprintf("%d of %d tried", len(e.Kernels), all)
+		return fmt.Sprintf("%d of %d tried", e.Live(), all)
 	}
 	return strconv.Itoa(all)
 }

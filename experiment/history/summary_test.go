@@ -3,6 +3,7 @@ package history_test
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +109,40 @@ func TestSummaryTellsWindows(t *testing.T) {
 		if strings.Contains(text.String(), not) {
 			t.Errorf("%q in\n%s", not, text.String())
 		}
+	}
+}
+
+// A summary of a run whose space has grown counts the kernels that are live, and says what cut growth short.
+func TestSummaryOfGrowth(t *testing.T) {
+	start := &record.Start{Name: "a", Inducing: 9, Grows: true, Data: &datasets.Summary{Train: 1}}
+	for _, id := range []string{"k0", "k1", "k2", "k3"} {
+		start.Kernels = append(start.Kernels, record.KernelInfo{ID: id})
+	}
+	e := recordtest.Evaluation(1, 2, 1, []float64{.75, .25, math.NaN()})
+	e.RowsSeen, e.Front = 1, &vbks.Front{Waiting: 119}
+	events := []record.Event{
+		{Type: record.EventStarted, Start: start},
+		{Type: record.EventEvaluation, Evaluation: e},
+		{Type: record.EventReoptimised, Change: &vbks.Change{Grow: vbks.GrowOff}},
+	}
+	s := historytest.Summarise(events)
+	var text strings.Builder
+	must.OK(t, s.WriteText(&text, time.Time{}))
+	for _, want := range []string{"kernels   2 of 4 tried;", "\n1 pruned, 0 failed\n", "of the data seen (1 row)\n",
+		"\ngrowth    ended by order; 119 neighbours wait\n"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
+	}
+	written, err := json.Marshal(s)
+	must.OK(t, err)
+	if want := `"growth":{"ended_by":"order","waiting":119}`; !strings.Contains(string(written), want) {
+		t.Errorf("no %s in %s", want, written)
+	}
+	text.Reset()
+	must.OK(t, historytest.Summarise(events[:2]).WriteText(&text, time.Time{}))
+	if strings.Contains(text.String(), "growth ") {
+		t.Errorf("growth that goes on:\n%s", text.String())
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/files"
 	"example.com/kestrel/experiment/record"
+	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/vbks"
 	"example.com/kestrel/vbks/mixture"
 )
@@ -170,8 +171,8 @@ func (j *Job) prepare(ctx context.Context) error {
 	c.Settings.Optimizer = t.Settings().Optimizer
 	info := j.dev.Info()
 	if n := d.Dropped.Target + d.Dropped.Inputs; n > 0 {
-		j.Notices = append(j.Notices, fmt.Sprintf("%d of %d rows are left out: %d for a missing target, %d for a missing input",
-			n, d.Rows, d.Dropped.Target, d.Dropped.Inputs))
+		j.Notices = append(j.Notices, fmt.Sprintf("%d of %s %s left out: %d for a missing target, %d for a missing input",
+			n, words.Count(d.Rows, "row"), words.Are(n), d.Dropped.Target, d.Dropped.Inputs))
 	}
 	if target := summary.Columns[len(summary.Columns)-1].Name; d.Source == "csv" && c.Data.Target == "" && len(summary.Columns) > 2 {
 		j.Notices = append(j.Notices, fmt.Sprintf("explains %s, the last column; --target NAME explains another", target))

@@ -17,8 +17,9 @@ func describe(e *Event) string {
 	switch e.Type {
 	case EventStarted:
 		s := e.Start
-		return fmt.Sprintf("run %s: seed %d, %d kernels, %d training and %d test rows, %d inducing inputs, %s; kestrel %s",
-			s.Name, s.Seed, len(s.Kernels), s.Data.Train, s.Data.Test, s.Inducing, s.Device, s.Build)
+		return fmt.Sprintf("run %s: seed %d, %s, %d training and %s, %s, %s; kestrel %s", s.Name, s.Seed,
+			words.Count(len(s.Kernels), "kernel"), s.Data.Train, words.Count(s.Data.Test, "test row"),
+			words.Count(s.Inducing, "inducing input"), s.Device, s.Build)
 	case EventState:
 		return fmt.Sprintf("%s: %s", e.State.To, e.State.Reason)
 	case EventNotice:
@@ -30,11 +31,11 @@ func describe(e *Event) string {
 		for _, m := range e.Metrics {
 			parts = append(parts, fmt.Sprintf("%s: rmse %.4g, nlpd %.4g, %s", m.Method, m.RMSE, m.NLPD, coverageText(m.Coverage())))
 		}
-		return fmt.Sprintf("on %d test rows, %s", e.Metrics[0].TestRows, strings.Join(parts, "; "))
+		return fmt.Sprintf("on %s, %s", words.Count(e.Metrics[0].TestRows, "test row"), strings.Join(parts, "; "))
 	case EventPruned:
-		return fmt.Sprintf("pruned %d kernels; %s", len(e.Kernels), progressText(e.Evaluation))
+		return fmt.Sprintf("pruned %s; %s", words.Count(len(e.Kernels), "kernel"), progressText(e.Evaluation))
 	case EventRestored:
-		return fmt.Sprintf("restored %d kernels; %s", len(e.Kernels), progressText(e.Evaluation))
+		return fmt.Sprintf("restored %s; %s", words.Count(len(e.Kernels), "kernel"), progressText(e.Evaluation))
 	case EventEntered:
 		return describeEntered(e.Entered)
 	case EventLeft:
@@ -73,8 +74,11 @@ func describeChange(c *vbks.Change) string {
 			s += fmt.Sprintf(", %s %d", p.name, p.value)
 		}
 	}
-	if c.Grow != "" {
-		s += ", the space of kernels grows: " + c.Grow
+	switch c.Grow {
+	case vbks.GrowOn:
+		s += "; the space of kernels grows from here on"
+	case vbks.GrowOff:
+		s += "; the space of kernels grows no more"
 	}
 	return s
 }

@@ -48,7 +48,11 @@ func describeEntered(entered []Entered) string {
 	for i := range entered {
 		names = append(names, entered[i].Kernel.ID)
 	}
-	return words.Count(len(entered), "kernel") + " come: " + few(names)
+	come := " come: "
+	if len(entered) == 1 {
+		come = " comes: "
+	}
+	return words.Count(len(entered), "kernel") + come + few(names)
 }
 
 // few are the first ids.

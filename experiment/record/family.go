@@ -260,3 +260,58 @@ func (e *Evaluation) Foremost(most int) []string {
 	}
 	return ids
 }
+
+// CutGrowth is how the growth of a space ended before there was no more to try.
+type CutGrowth struct {
+	By      CutBy `json:"ended_by"`
+	Waiting int   `json:"waiting"` // neighbours for which there was no room before the last evaluation in which it grew
+}
+
+// CutBy is what growth was cut short by.
+type CutBy string
+
+// What growth may be cut short by.
+const (
+	CutByOrder   CutBy = "order"
+	CutByBudget  CutBy = "budget"  // of time or of evaluations
+	CutByStop    CutBy = "stop"    // of the run
+	CutByFailure CutBy = "failure" // of the run
+)
+
+// CutGrowth says by what growth was cut short, nil where it goes on, came to its end by itself, or never was.
+func (s *Standing) CutGrowth() *CutGrowth {
+	if s.front == nil || s.front.Over {
+		return nil
+	}
+	by := map[State]CutBy{Finished: CutByBudget, Stopped: CutByStop, Failed: CutByFailure}[s.State]
+	if s.ToldToGrow() == vbks.GrowOff {
+		by = CutByOrder
+	}
+	if by == "" {
+		return nil
+	}
+	return &CutGrowth{by, s.front.Waiting}
+}
+
+// ToldToGrow is what the last order about growth said, vbks.GrowOn or GrowOff, "" where there was none.
+func (s *Standing) ToldToGrow() string {
+	for _, o := range slices.Backward(s.Orders) {
+		if o.Change != nil && o.Change.Grow != "" {
+			return o.Change.Grow
+		}
+	}
+	return ""
+}
+
+// Text is such as "ended by order; 119 neighbours wait".
+func (c *CutGrowth) Text() string {
+	text := map[CutBy]string{CutByOrder: "ended by order", CutByBudget: "ended by the budget",
+		CutByStop: "not at its end when the run was stopped", CutByFailure: "not at its end when the run failed"}[c.By]
+	switch c.Waiting {
+	case 0:
+		return text
+	case 1:
+		return text + "; 1 neighbour waits"
+	}
+	return text + "; " + words.Count(c.Waiting, "neighbour") + " wait"
+}

@@ -81,7 +81,7 @@ func (f *foresight) made(e *Evaluation) float64 {
 	f.grows(e)
 	f.stand(e)
 	at := f.rung(e.Inducing)
-	work := f.settings.Foreseen(vbks.Prospect{Rows: f.rows, Seen: e.RowsSeen, First: f.kernels, Kernels: e.live(), Close: e.near(),
+	work := f.settings.Foreseen(vbks.Prospect{Rows: f.rows, Seen: e.RowsSeen, First: f.kernels, Kernels: e.Live(), Close: e.near(),
 		Rung: at, Rungs: len(f.rungs), Inducing: e.Inducing, Last: e.Planned-e.Index <= len(f.rungs)-1-at,
 		OnCard: f.onCard, OneInput: f.oneInput})
 	if e.Index > 1 {
@@ -90,9 +90,9 @@ func (f *foresight) made(e *Evaluation) float64 {
 	if f.inducing > 0 && e.Inducing > f.inducing {
 		work += f.settings.ForeseenOrigins(f.rows, f.compared, f.inducing)
 	}
-	f.compared, f.inducing = e.live(), e.Inducing
+	f.compared, f.inducing = e.Live(), e.Inducing
 	if e.Index >= e.Planned {
-		work += f.fromOrigins(e.live(), e.Inducing)
+		work += f.fromOrigins(e.Live(), e.Inducing)
 	}
 	return work
 }
@@ -106,9 +106,9 @@ func (f *foresight) fromOrigins(kernels, inducing int) float64 {
 func (f *foresight) coming(e *Evaluation) (kernels, inducing int) {
 	at := f.rung(e.Inducing)
 	if at+1 < len(f.rungs) && e.Planned-e.Index <= len(f.rungs)-1-at { // rungs come last
-		return f.stay(e.live(), f.rungs[at+1]), f.rungs[at+1]
+		return f.stay(e.Live(), f.rungs[at+1]), f.rungs[at+1]
 	}
-	return e.live(), e.Inducing
+	return e.Live(), e.Inducing
 }
 
 // grows takes in that a space grows, if by an order: evidence is integrated then.
@@ -180,7 +180,7 @@ func (f *foresight) ahead(e *Evaluation, fall float64) (all []planned, scores fl
 		}
 		left = max(left, arrive+more+climbs)
 	}
-	next := vbks.Prospect{Rows: f.rows, Seen: e.RowsSeen, First: f.kernels, Kernels: e.live(), Close: e.near(),
+	next := vbks.Prospect{Rows: f.rows, Seen: e.RowsSeen, First: f.kernels, Kernels: e.Live(), Close: e.near(),
 		Rung: at, Rungs: len(f.rungs), Inducing: e.Inducing, OnCard: f.onCard, OneInput: f.oneInput}
 	averaged, brief := e.averaged(f.weights, vbks.AveragedWeight), e.averaged(f.weights, vbks.BriefWeight)
 	one := func() float64 {
@@ -347,8 +347,8 @@ func (e *Evaluation) fits(visit func(f *Fit)) {
 	}
 }
 
-// live counts the kernels that are compared.
-func (e *Evaluation) live() (n int) {
+// Live counts the kernels that are compared.
+func (e *Evaluation) Live() (n int) {
 	for i := range e.Kernels {
 		if e.Kernels[i].Status == vbks.Live {
 			n++

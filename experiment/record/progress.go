@@ -59,8 +59,8 @@ func (p *Progress) Record(e *Event) error {
 		for _, m := range e.Metrics {
 			if m.Method == config.MethodAverage {
 				if p.pending == "" {
-					p.say(fmt.Sprintf("on all %d test rows: rmse %.4g, nlpd %.4g, %s", m.TestRows, float64(m.RMSE), float64(m.NLPD),
-						coverageText(m.Coverage())))
+					p.say(fmt.Sprintf("on all %s: rmse %.4g, nlpd %.4g, %s", words.Count(m.TestRows, "test row"), float64(m.RMSE),
+						float64(m.NLPD), coverageText(m.Coverage())))
 					continue
 				}
 				p.flush(fmt.Sprintf("  rmse %-8.4g", float64(m.RMSE)))

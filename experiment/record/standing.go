@@ -40,6 +40,7 @@ type Standing struct {
 
 	Pending []Order `json:"-"` // given before the run was resumed, and not yet again
 
+	front     *vbks.Front // of the last evaluation in which the space grew
 	foresight foresight
 	tempo     tempo
 	closing   closing
@@ -145,6 +146,9 @@ func (s *Standing) ordered(o Order) {
 func (s *Standing) revise(e *Event) {
 	s.Evaluation, s.Worked, s.Effects = e.Evaluation, e.Seconds, nil
 	s.Owed, s.Scored = true, 0
+	if f := e.Evaluation.Front; f != nil {
+		s.front = f
+	}
 	s.Lead.Take(e.Evaluation)
 	s.Family.compare(e.Evaluation)
 }

@@ -9,6 +9,7 @@ import (
 
 	"example.com/kestrel/experiment/config"
 	"example.com/kestrel/experiment/files"
+	"example.com/kestrel/experiment/words"
 )
 
 // Verdict says in a line each what the averaged prediction is worth beside the
@@ -110,7 +111,7 @@ func (b *Baselines) against(m *Metric) string {
 		what, advice = "regression", "use that"
 	}
 	rival := func(b *Baseline) Rival { return Rival{b.Label, float64(m.CRPS), float64(b.Score.CRPS)} }
-	return fmt.Sprintf("%s (%d rows): %s", what, m.TestRows, Worth(rival(reference), rival(best), len(b.had()), advice))
+	return fmt.Sprintf("%s (%s): %s", what, words.Count(m.TestRows, "row"), Worth(rival(reference), rival(best), len(b.had()), advice))
 }
 
 // Rival is a baseline that a CRPS is held against.

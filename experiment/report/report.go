@@ -19,6 +19,7 @@ import (
 	"example.com/kestrel/experiment/template"
 	"example.com/kestrel/experiment/words"
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks"
 )
 
 // reportPage is the template of a report. It is well-formed XML, too.
@@ -218,6 +219,9 @@ func (r *reporter) facts() {
 		if l := e.Leader(); l != nil && h.Family.Text(l.ID) != "" {
 			r.add("Grown", "%s", h.Family.Text(l.ID))
 		}
+		if c := h.CutGrowth(); c != nil {
+			r.add("Growth", "%s", c.Text())
+		}
 	}
 }
 
@@ -297,27 +301,63 @@ func (r *reporter) versions() {
 
 func (r *reporter) reproduce() {
 	config := words.Shell(filepath.Join(r.dir, record.ConfigFile))
+	again, grows := "", r.growthOrders()
+	if grows != "" && !r.history.Start.Grows {
+		again = " --grow"
+	}
 	r.page.Commands = []string{
-		"kestrel run " + config + " --headless --out again",
+		"kestrel run " + config + again + " --headless --out again",
 		"kestrel export " + words.Shell(r.dir) + " -o tables",
 		"kestrel predict " + words.Shell(r.dir) + " --data new.csv -o predictions.csv",
 	}
-	var hand []string
-	grown := false
-	for _, m := range r.history.Marks() {
-		grown = grown || m.Kind == history.MarkGrown
-		switch m.Kind {
-		case history.MarkPruned, history.MarkRestored, history.MarkReoptimised:
-			if verb := string(m.Kind); !m.Auto && !slices.Contains(hand, verb) {
-				hand = append(hand, verb)
-			}
-		}
-	}
-	if len(hand) > 0 {
+	if hand := r.byHand(); len(hand) > 0 {
 		r.page.CommandNote = "The config does not hold what was ordered while the run went on: kernels were " + words.Join(hand) +
 			". See --prune-top and --then-refine of kestrel run. "
 	}
-	if grown {
+	r.page.CommandNote += grows
+	if slices.ContainsFunc(r.history.Marks(), func(m history.Mark) bool { return m.Kind == history.MarkGrown }) {
 		r.page.CommandNote += "Rows came while the run learned; run again, it has all of them from the beginning."
 	}
+}
+
+// byHand says what was done to kernels by orders, each once; that they are to grow, or no more, is another matter.
+func (r *reporter) byHand() (hand []string) {
+	more := slices.ContainsFunc(r.history.Orders, func(o record.Order) bool {
+		return o.Change != nil && *o.Change != vbks.Change{Grow: o.Change.Grow}
+	})
+	for _, m := range r.history.Marks() {
+		switch m.Kind {
+		case history.MarkReoptimised:
+			if !more {
+				continue
+			}
+		case history.MarkPruned, history.MarkRestored:
+		default:
+			continue
+		}
+		if verb := string(m.Kind); !m.Auto && !slices.Contains(hand, verb) {
+			hand = append(hand, verb)
+		}
+	}
+	return hand
+}
+
+// growthOrders says when the space was told to grow or to grow no more, and how that is had again; "" where it was not.
+func (r *reporter) growthOrders() (text string) {
+	on := r.history.Start != nil && r.history.Start.Grows
+	for _, o := range r.history.Orders {
+		switch {
+		case o.Change == nil || o.Change.Grow == "" || on == (o.Change.Grow == vbks.GrowOn):
+			continue
+		case text == "" && !on: // the config does not say so
+			text = fmt.Sprintf("The space was told to grow after evaluation %d; --grow has it grow from the beginning, and "+
+				"kestrel order again reoptimise --grow on from where it is given. ", o.After)
+		case !on:
+			text += fmt.Sprintf("It was told to grow again after evaluation %d. ", o.After)
+		default:
+			text += fmt.Sprintf("Growth was ended by order after evaluation %d: kestrel order again reoptimise --grow off. ", o.After)
+		}
+		on = !on
+	}
+	return text
 }

@@ -149,7 +149,7 @@ func TestReportOnFinishedRun(t *testing.T) {
 	s := historytest.Summarise(events)
 	d.has(t, "|finished|: all planned evaluations are done", "plane", "80: 60 for training, 20 held out", "Inducing inputs M|10|",
 		"Observed against predicted, 20 of 20 rows held out", "Pruned and failed", "pruned|1|", "|hour|input|", "|level|target|",
-		"expressions = [", "Data sha256|"+j.Data.SHA256, "kestrel run ", "kernels were pruned", "|pruned 1 kernels")
+		"expressions = [", "Data sha256|"+j.Data.SHA256, "kestrel run ", "kernels were pruned", "|pruned 1 kernel;")
 	if strings.Contains(d.text, "missing here") {
 		t.Error("the fit is missing")
 	}
@@ -344,6 +344,33 @@ func TestReportOnTiesAndFailures(t *testing.T) {
 		record.Kernel{ID: "RQ", Status: vbks.Live, Fit: fit(1, .9, 1, -10, 0, true)}))
 	d.has(t, "RQ leads with q* = 0.900 of the belief (1.000 by Bayes’ rule), 10.0 nats ± 2.5 ahead of SE.")
 	reportOn(t, made(t, record.Kernel{ID: "SE", Status: vbks.Failed, Reason: "no"})).has(t, "No kernel is left.", "|failed|1|no|SE|")
+}
+
+// A run that was told to grow by order is made again with --grow, and one that was told to grow no more by the order.
+func TestReportOnOrderedGrowth(t *testing.T) {
+	dir := made(t, record.Kernel{ID: "SE", Status: vbks.Live, Fit: &record.Fit{Rank: 1, Posterior: 1, Bayes: 1}})
+	log, err := os.OpenFile(filepath.Join(dir, record.EventsFile), os.O_APPEND|os.O_WRONLY, 0)
+	must.OK(t, err)
+	defer log.Close()
+	all := record.NewLog(log)
+	tell := func(e record.Event) {
+		t.Helper()
+		e.V, e.Time = record.Version, time.Unix(10, 0)
+		must.OK(t, all.Append(&e))
+	}
+	tell(record.Event{Type: record.EventReoptimised, Change: &vbks.Change{Grow: vbks.GrowOn}})
+	d := reportOn(t, dir)
+	d.has(t, " --grow --headless --out again", "The space was told to grow after evaluation 1; --grow has it grow from the beginning")
+	if strings.Contains(d.text, "kernels were re-optimised") || strings.Contains(d.text, "--grow off") {
+		t.Errorf("more is said to be ordered than was: %s", d.text)
+	}
+	tell(record.Event{Type: record.EventEvaluation, Evaluation: &record.Evaluation{Index: 2, Planned: 4, Proportion: .5,
+		Front:   &vbks.Front{Waiting: 119},
+		Kernels: []record.Kernel{{ID: "SE", Status: vbks.Live, Fit: &record.Fit{Rank: 1, Posterior: 1, Bayes: 1}}}}})
+	tell(record.Event{Type: record.EventReoptimised, Change: &vbks.Change{Grow: vbks.GrowOff, Rounds: 2}})
+	d = reportOn(t, dir)
+	d.has(t, " --grow --headless", "Growth was ended by order after evaluation 2: kestrel order again reoptimise --grow off.",
+		"|Growth|ended by order; 119 neighbours wait|", "kernels were re-optimised")
 }
 
 // Levels are higher, lower, or neither.

@@ -159,6 +159,17 @@ func (g *Grammar) Kinds() []kernelspace.Expr {
 	return out
 }
 
+// CountText says how many kernels a grammar has.
+func CountText(n float64) string {
+	switch {
+	case n < 1e6:
+		return fmt.Sprintf("%.0f", n)
+	case n < 1e9:
+		return fmt.Sprintf("%.3g million", n/1e6)
+	}
+	return fmt.Sprintf("%.2g", n)
+}
+
 // Count returns how many kernels there are.
 func (g *Grammar) Count() *big.Int {
 	sum := new(big.Int)
