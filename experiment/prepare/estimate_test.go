@@ -116,8 +116,13 @@ func TestGrowthIsEstimated(t *testing.T) {
 	must.OK(t, err)
 	fewer, err := newWorkload(&stated, space, 500, 1)
 	must.OK(t, err)
-	if w, _ := of("auto", true, 500, 0); fewer.late == 0 || 4*fewer.late > w.late {
+	if w, _ := of("auto", true, 500, 0); fewer.late == 0 || 2*fewer.late > w.late {
 		t.Errorf("%d late kernels beside one that is stated, %d without", fewer.late, w.late)
+	}
+	few, _ := of("auto", true, 60, 0) // which do not say much
+	many, _ := of("auto", true, 500, 0)
+	if few.late == 0 || 2*few.late > many.late {
+		t.Errorf("%d late kernels of 60 rows, %d of 500", few.late, many.late)
 	}
 	w, with := of("natural", true, 5000, 0)
 	if more := *w; w.sharp != 0 || w.late == 0 {
