@@ -66,6 +66,10 @@ func (v *mainView) drawCard(c *plot.Canvas, r plot.Rect, th *theme.Theme) {
 		}
 	}
 	c.TextFit(r.X, y, r.W, elboText(f, v.b.hist.Evaluation.RowsSeen, r.W), th.Faint)
+	if leader := v.b.hist.Evaluation.Leader(); f.Prior != 0 && leader != nil && leader.Fit != nil {
+		y++
+		c.TextFit(r.X, y, r.W, "prior of the expression "+nats(f.Prior)+" nats, the leader's "+nats(leader.Fit.Prior), th.Faint)
+	}
 	if text := v.b.hist.Family.Text(k.id); text != "" {
 		y++
 		c.TextFit(r.X, y, r.W, "grown from "+text, th.Faint)

@@ -305,7 +305,11 @@ func (s *Summary) writeKernels(w io.Writer) error {
 	seen := s.Evaluation.RowsSeen
 	sampled := slices.ContainsFunc(shown, func(k *record.Kernel) bool { return k.Fit.Sampled(seen) })
 	bounded := slices.ContainsFunc(shown, func(k *record.Kernel) bool { return k.Fit.Evidence != nil })
-	line := func(cells []string, se, slack, mark string) []string {
+	weighed := record.Weighed(shown)
+	line := func(cells []string, prior, se, slack, mark string) []string {
+		if weighed {
+			cells = append(cells, prior)
+		}
 		if sampled {
 			cells = append(cells, se)
 		}
@@ -314,7 +318,7 @@ func (s *Summary) writeKernels(w io.Writer) error {
 		}
 		return append(cells, mark)
 	}
-	t.Heads = line([]string{"rank", "kernel", "q*", "bayes", worth, "behind"}, "± s.e.", "slack", "")
+	t.Heads = line([]string{"rank", "kernel", "q*", "bayes", worth, "behind"}, "prior", "± s.e.", "slack", "")
 	t.Left = append(t.Left, len(t.Heads)-1)
 	for _, k := range shown {
 		f, se, open := k.Fit, "", ""
@@ -328,11 +332,15 @@ func (s *Summary) writeKernels(w io.Writer) error {
 		if slack, ok := f.Slack(); ok {
 			open = words.Nats(slack)
 		}
+		prior := fmt.Sprintf("%+.2f", f.Preferred(live[0].Fit))
 		t.Row(line([]string{strconv.Itoa(f.Rank), k.ID, fmt.Sprintf("%.4f", float64(f.Posterior)), fmt.Sprintf("%.4f", float64(f.Bayes)),
-			fmt.Sprintf("%.2f", float64(number)), fmt.Sprintf("%.2f", f.Behind(live[0].Fit))}, se, open, f.Remark(live[0].Fit))...)
+			fmt.Sprintf("%.2f", float64(number)), fmt.Sprintf("%.2f", f.Behind(live[0].Fit))}, prior, se, open, f.Remark(live[0].Fit))...)
 	}
 	if err := t.Write(w); err != nil {
 		return err
+	}
+	if weighed {
+		fmt.Fprintln(w, "prior: of the expression, in nats above the leader's, which the belief adds to the evidence")
 	}
 	if worth == "evidence" {
 		fmt.Fprintln(w, "evidence: of windows of neighbouring rows beside inducing inputs, not by bounds")

@@ -119,6 +119,7 @@ func TestSummaryOfGrowth(t *testing.T) {
 		start.Kernels = append(start.Kernels, record.KernelInfo{ID: id})
 	}
 	e := recordtest.Evaluation(1, 2, 1, []float64{.75, .25, math.NaN()})
+	e.Kernels[0].Fit.Prior, e.Kernels[1].Fit.Prior = -3, -5.5
 	e.RowsSeen, e.Front = 1, &vbks.Front{Waiting: 119}
 	events := []record.Event{
 		{Type: record.EventStarted, Start: start},
@@ -129,7 +130,8 @@ func TestSummaryOfGrowth(t *testing.T) {
 	var text strings.Builder
 	must.OK(t, s.WriteText(&text, time.Time{}))
 	for _, want := range []string{"kernels   2 of 4 tried;", "\n1 pruned, 0 failed\n", "of the data seen (1 row)\n",
-		"\ngrowth    ended by order; 119 neighbours wait\n"} {
+		"\ngrowth    ended by order; 119 neighbours wait\n", "  behind  prior\n", "  +0.00\n", "  -2.50\n",
+		"nats above the leader's"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}

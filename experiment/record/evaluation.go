@@ -56,8 +56,9 @@ type Windows struct {
 type Fit struct {
 	Posterior files.Number   `json:"posterior"`
 	Bayes     files.Number   `json:"bayes"`
-	ELBO      files.Number   `json:"elbo"`             // nats, of the standardised targets
-	Volume    files.Number   `json:"volume,omitempty"` // log volume of its mode, where the belief adds it
+	ELBO      files.Number   `json:"elbo"`                // nats, of the standardised targets
+	Volume    files.Number   `json:"volume,omitempty"`    // log volume of its mode, where the belief adds it
+	Prior     files.Number   `json:"log_prior,omitempty"` // over the grammar, where the space grows
 	SE        files.Number   `json:"se"`
 	Rank      int            `json:"rank"`
 	Tied      bool           `json:"tied,omitempty"`

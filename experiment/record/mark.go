@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"example.com/kestrel/vbks"
@@ -32,6 +33,14 @@ func (f *Fit) Gap(leader *Fit) float64 { return f.Worth() - leader.Worth() }
 
 // Behind is the gap the other way round.
 func (f *Fit) Behind(leader *Fit) float64 { return leader.Worth() - f.Worth() }
+
+// Preferred is by how many nats the prior over the grammar is above the leader's.
+func (f *Fit) Preferred(leader *Fit) float64 { return float64(f.Prior - leader.Prior) }
+
+// Weighed reports whether kernels have such a prior.
+func Weighed(kernels []*Kernel) bool {
+	return slices.ContainsFunc(kernels, func(k *Kernel) bool { return k.Fit != nil && k.Fit.Prior != 0 })
+}
 
 // Mark says how a kernel stands to the leader, "" if nothing is known beyond the
 // gap, and for the leader itself. What its bounds tell apart is not told where the gap

@@ -34,7 +34,7 @@ func (s *Start) Evaluation(e *vbks.Evaluation, planned int) *Evaluation {
 		f := &Fit{
 			Posterior: files.Number(k.Posterior), Bayes: files.Number(k.Bayes), ELBO: files.Number(k.ELBO), SE: files.Number(k.SE),
 			Rank: k.Rank, Tied: k.Tied, Source: k.Source, Flags: k.Flags, Rows: k.ELBORows, Apart: k.Apart,
-			Point: point, Volume: files.Number(k.Volume), Windows: windows,
+			Point: point, Volume: files.Number(k.Volume), Prior: files.Number(k.LogPrior), Windows: windows,
 		}
 		if b := k.Evidence; b != nil {
 			f.Evidence = &Evidence{files.Number(b.Lower), files.Number(b.Upper)}

@@ -26,6 +26,7 @@ type kernelLine struct {
 	Rank                  int
 	Name, ID              string
 	Posterior, Bayes, Gap string
+	Prior                 string  // above the leader's; empty where the space does not grow
 	SE, Slack             string  // empty where the local ELBO is exact, or its slack not known
 	Percent               float64 // of the posterior
 	Mark                  string
@@ -60,6 +61,7 @@ func (r *reporter) kernels() {
 		}
 	}
 	slices.SortFunc(live, func(a, b *record.Kernel) int { return cmp.Compare(a.Fit.Rank, b.Fit.Rank) })
+	r.page.Weighed = record.Weighed(live)
 	for i, k := range live {
 		if i < mostRanked {
 			r.page.Kernels = append(r.page.Kernels, r.line(k, live[0]))
@@ -79,6 +81,9 @@ func (r *reporter) line(k, leader *record.Kernel) kernelLine {
 		Rank: f.Rank, Name: r.name(k.ID), ID: k.ID, Posterior: fmt.Sprintf("%.4f", float64(f.Posterior)),
 		Bayes: fmt.Sprintf("%.4f", float64(f.Bayes)),
 		Gap:   fmt.Sprintf("%.2f", f.Behind(leader.Fit)), Mark: f.Remark(leader.Fit),
+	}
+	if r.page.Weighed {
+		l.Prior = fmt.Sprintf("%+.2f", f.Preferred(leader.Fit))
 	}
 	if f.Sampled(r.history.Evaluation.RowsSeen) {
 		l.SE = fmt.Sprintf("%.2f", float64(f.SE))

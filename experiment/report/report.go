@@ -63,6 +63,7 @@ type page struct {
 	Summary                []string
 	Traces                 []figures.PageFigure
 	Kernels                []kernelLine
+	Weighed                bool   // their expressions have a prior
 	Unbounded              string // says that slack says nothing, "" where it does
 	Details                []kernelDetail
 	Others                 int      // live kernels without details
