@@ -105,7 +105,7 @@ func (p *reoptimisePrompt) accept() (tea.Cmd, bool) {
 
 func (p *reoptimisePrompt) draw(c *plot.Canvas, r plot.Rect, t *theme.Theme) {
 	width := min(56, r.W-4)
-	text, style := "the surviving kernels go on from where they are", t.Faint
+	text, style := "the surviving kernels go on from where they are; G lets neighbours of the best come, or no more", t.Faint
 	if _, err := p.change(); err != nil {
 		text, style = err.Error(), t.Warn
 	}

@@ -28,6 +28,7 @@ const (
 	splitPart
 	timePart
 	kernelsPart
+	growthPart
 	inducingPart
 	seedPart
 	devicePart
@@ -41,7 +42,7 @@ const (
 // partKeys are the keys of a config that the parts stand for.
 var partKeys = map[part]string{
 	targetPart: "data.target", inputsPart: "data.inputs", inducingPart: "sparse.inducing", seedPart: "seed", devicePart: "device.kind",
-	splitPart: "data.split_by", timePart: "data.time",
+	splitPart: "data.split_by", timePart: "data.time", growthPart: "kernels.grow",
 	calendarPart: "data.calendar", holidaysPart: "data.holidays", zonePart: "data.zone",
 }
 
@@ -56,6 +57,7 @@ type choice struct {
 	split    string                // how the held-out rows are chosen
 	time     string                // whether the one input is time
 	device   string
+	grows    bool // the space of kernels does, while the run goes on
 	kernels  input.Field
 	inducing input.Field
 	seed     input.Field
@@ -90,7 +92,7 @@ func (c *choice) adopt(base *config.Config, columns []library.TableColumn) {
 		}
 	}
 	c.split, c.time = base.Data.SplitBy, base.Data.Time
-	c.device = base.Device.Kind
+	c.device, c.grows = base.Device.Kind, base.Settings.Growth.On
 	c.kernels = input.NewField(base.Kernels.Text(), base.Kernels.Text())
 	c.inducing = input.NewField(c.baseInducing(), c.baseInducing())
 	c.seed = input.NewField(c.baseSeed(), c.baseSeed())
@@ -127,7 +129,7 @@ func (c *choice) parts() []part {
 	if c == nil || c.base == nil {
 		return nil
 	}
-	ps := []part{kernelsPart, inducingPart, seedPart, devicePart, outPart, startPart}
+	ps := []part{kernelsPart, growthPart, inducingPart, seedPart, devicePart, outPart, startPart}
 	if len(c.columns) > 1 {
 		of := []part{targetPart, inputsPart, splitPart}
 		if c.single() {
@@ -302,6 +304,14 @@ func (c *choice) splitText(d *datasets.Summary) string {
 	return c.split
 }
 
+// growthText says in words whether the space grows.
+func (c *choice) growthText() string {
+	if c.grows {
+		return "yes: neighbours of the best kernels come, the least leave"
+	}
+	return "no: the kernels that are stated"
+}
+
 // turnDevice chooses the next device.
 func (c *choice) turnDevice(devices []string, by int) {
 	if len(devices) == 0 {
@@ -386,6 +396,11 @@ func (c *choice) draft() draft {
 			}
 		}
 	}
+	if c.grows != c.base.Settings.Growth.On {
+		if o, err := config.ParseOverride(partKeys[growthPart] + "=" + strconv.FormatBool(c.grows)); err == nil {
+			add(growthPart, o)
+		}
+	}
 	if c.device != c.base.Device.Kind {
 		add(devicePart, config.TextOverride(partKeys[devicePart], c.device))
 	}
@@ -409,6 +424,8 @@ func (d *draft) command(set []config.Override) string {
 		switch {
 		case o.Key == partKeys[seedPart]:
 			words = append(words, "--seed", shellWord(o.Value))
+		case o.Key == partKeys[growthPart]:
+			words = append(words, "--grow="+o.Value)
 		case o.Key == partKeys[devicePart]:
 			words = append(words, "--device", shellWord(o.Value))
 		case o.Key == partKeys[targetPart] && !strings.HasPrefix(o.Value, `"`):

@@ -125,7 +125,7 @@ func (l *Launcher) partGroups() []input.Group {
 		turns("move", "another input made of the calendar")
 		bs = append(bs, input.Binding{Keys: []string{"space"}, Label: "space", Short: "in or out",
 			About: "take it in or out", Do: l.toggle})
-	case targetPart, splitPart, timePart, devicePart:
+	case targetPart, splitPart, timePart, devicePart, growthPart:
 		turns("change", "change the choice")
 		bs = append(bs, input.Binding{Keys: []string{"space", "t"}, Do: func() tea.Cmd { return l.turn(l.part, 1) }})
 	}
@@ -141,7 +141,7 @@ func (l *Launcher) partEnter() input.Binding {
 		b.Short, b.About, b.Do = "start", "start the run", l.enter
 	case kernelsPart:
 		b.Short, b.About, b.Do = "choose", "choose base kernels for each input", l.toSpace
-	case targetPart, splitPart, timePart, devicePart:
+	case targetPart, splitPart, timePart, devicePart, growthPart:
 		b.Short, b.About, b.Do = "change", "the next choice", func() tea.Cmd { return l.turn(l.part, 1) }
 	}
 	return b

@@ -391,6 +391,8 @@ func (l *Launcher) turn(p part, by int) tea.Cmd {
 		c.turnSplit(by)
 	case timePart:
 		c.turnTime(by)
+	case growthPart:
+		c.grows = !c.grows
 	case devicePart:
 		c.turnDevice(l.devices, by)
 	}

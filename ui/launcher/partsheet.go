@@ -12,8 +12,9 @@ import (
 )
 
 var partNames = map[part]string{
-	targetPart: "target", inputsPart: "inputs", kernelsPart: "kernels", inducingPart: "inducing", seedPart: "seed", devicePart: "device",
-	splitPart: "held out", timePart: "time", calendarPart: "calendar", holidaysPart: "holidays", zonePart: "zone", outPart: "out",
+	targetPart: "target", inputsPart: "inputs", kernelsPart: "kernels", growthPart: "grow", inducingPart: "inducing", seedPart: "seed",
+	devicePart: "device",
+	splitPart:  "held out", timePart: "time", calendarPart: "calendar", holidaysPart: "holidays", zonePart: "zone", outPart: "out",
 	startPart: "start",
 }
 
@@ -31,7 +32,7 @@ func (l *Launcher) partSheet(s *sheet, c *choice, p part) {
 	}
 	room := max(1, s.w-labelWidth)
 	switch p {
-	case targetPart, splitPart, timePart, devicePart:
+	case targetPart, splitPart, timePart, devicePart, growthPart:
 		value := c.device
 		var found *datasets.Summary
 		if l.preview != nil && !l.reading { // else it may be of other settings
@@ -42,6 +43,8 @@ func (l *Launcher) partSheet(s *sheet, c *choice, p part) {
 			value = c.splitText(found)
 		case timePart:
 			value = c.timeText(found)
+		case growthPart:
+			value = c.growthText()
 		}
 		if p == targetPart {
 			value = "?"

@@ -89,7 +89,7 @@ func TestEnterKeepsTicks(t *testing.T) {
 		if len(d.begun) > 0 {
 			t.Fatal("it has started on the way")
 		}
-		if d.l.part == devicePart || d.l.part == splitPart || d.l.part == timePart { // enter would change these
+		if d.l.part == devicePart || d.l.part == splitPart || d.l.part == timePart || d.l.part == growthPart { // enter would change these
 			d.press("tab")
 		}
 	}
@@ -235,15 +235,29 @@ func TestWarningsAreSeen(t *testing.T) {
 func TestLauncherSettings(t *testing.T) {
 	d := newLaunching(t, nil)
 	d.start()
-	d.press("tab", "tab", "ctrl+u", "24", "down", "ctrl+u", "7", "tab", "right")
+	d.press("tab", "tab", "tab", "ctrl+u", "24", "down", "ctrl+u", "7", "tab", "right")
 	d.has("--set sparse.inducing=24 --seed 7 --device cpu")
 	d.same(d.begin(), "quickstart", "sparse.inducing=24", "seed=7", "device.kind=cpu")
+}
+
+// Whether the space grows is asked, beside the kernels.
+func TestLauncherAsksForGrowth(t *testing.T) {
+	d := newLaunching(t, nil)
+	d.start()
+	d.press("tab", "tab")
+	d.has("no: the kernels that are stated")
+	d.press("right")
+	d.has("neighbours of the best kernels come", "kestrel run quickstart --grow=true")
+	d.press("left")
+	d.hasNot("--grow")
+	d.press("space")
+	d.same(d.begin(), "quickstart", "kernels.grow=true")
 }
 
 func TestLauncherSettingsAreChecked(t *testing.T) {
 	d := newLaunching(t, nil)
 	d.start()
-	d.press("tab", "tab", "ctrl+u", "many")
+	d.press("tab", "tab", "tab", "ctrl+u", "many")
 	d.has(`must be "auto" or a whole number from 1 to 100000, not`)
 	d.press("tab", "esc", "enter")
 	if len(d.begun) != 0 {
@@ -343,7 +357,7 @@ func TestLauncherAsksForTime(t *testing.T) {
 func TestLauncherInducingByItself(t *testing.T) {
 	d := newLaunching(t, nil)
 	d.start()
-	d.press("tab", "tab")
+	d.press("tab", "tab", "tab")
 	d.has("a number, or auto")
 	d.press("ctrl+u", "auto")
 	d.has("--set sparse.inducing=auto")
