@@ -170,7 +170,7 @@ func (u *unit) sift(ctx context.Context, onRows, plain objective) error {
 		return err
 	}
 	sifted := func(p *kernelspace.Program, x []float64) ([][]float64, error) {
-		return u.drawer.Sift(ctx, p, x, siftedWants, u.factor)
+		return u.drawer.Sift(ctx, p, x, siftedWants, u.factor, u.covariance)
 	}
 	before := u.values()
 	if err := u.variants(ctx, onRows, plain, math.Inf(1), siftedBest, "sifted", nil, sifted); err != nil {
@@ -185,6 +185,11 @@ func (u *unit) sift(ctx context.Context, onRows, plain objective) error {
 // factor is covariance.Factor on the unit's lane.
 func (u *unit) factor(x []float64, p *kernelspace.Program, raw []float64, noise float64) (*mat.TriDense, error) {
 	return covariance.Factor(u.worker.group.dev, u.worker.lane, x, p, raw, noise)
+}
+
+// covariance is covariance.Values likewise.
+func (u *unit) covariance(x []float64, p *kernelspace.Program, raw []float64) ([]float64, error) {
+	return covariance.Values(u.worker.group.dev, u.worker.lane, x, p, raw)
 }
 
 // bring tries whether columns along which kernels have become flat are of use after all, one

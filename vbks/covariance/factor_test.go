@@ -14,7 +14,7 @@ import (
 	"example.com/kestrel/vbks/covariance"
 )
 
-// The factor's square is the covariance, entry by entry.
+// The factor's square is the covariance, entry by entry, and so are its values.
 func TestFactor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	const n, noise = 70, 0.03
@@ -30,12 +30,17 @@ func TestFactor(t *testing.T) {
 		}
 		u, err := covariance.Factor(dev, dev.Lane(0), x, p, raw, noise)
 		must.OK(t, err)
+		values, err := covariance.Values(dev, dev.Lane(0), x, p, raw)
+		must.OK(t, err)
 		var k mat.Dense
 		k.Mul(u.T(), u)
 		for i := range n {
 			for j := range i + 1 {
 				a, b := x[i*p.Dim:(i+1)*p.Dim], x[j*p.Dim:(j+1)*p.Dim]
 				want := p.Eval(raw, a, b, i == j)
+				if got := values[i*n+j]; math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
+					t.Fatalf("%s: entry %d, %d is %v itself, want %v", e, i, j, got, want)
+				}
 				if i == j {
 					want += noise
 				}

@@ -29,6 +29,9 @@ const (
 // Factor returns U of k(X,X) + σ_n²I = UᵀU for rows x at raw parameters, nil where there is none.
 type Factor func(x []float64, p *kernelspace.Program, raw []float64, noise float64) (*mat.TriDense, error)
 
+// Values returns k(X,X) for rows x at raw parameters, row by row.
+type Values func(x []float64, p *kernelspace.Program, raw []float64) ([]float64, error)
+
 // Left makes starts from a solution in each of which a leaf PER has a period that the
 // solution leaves in the data: beside a rough function, or a large one, a period
 // stands out of nothing else, for each of so many at most. There are none for kernels without PER,

@@ -33,11 +33,14 @@ const (
 // something, in the place of a constant, too. A periodogram of what a solution leaves shows nothing of a period with short details
 // that grows, or whose cycles are alike for a short time only; for how long says a factor beside the leaf, radial or another
 // PER, which is as long as that then. There are none for kernels without PER. An error is of the factorisation.
-func (w *Drawer) Sift(ctx context.Context, p *kernelspace.Program, x []float64, most int, factor Factor) (out [][]float64, err error) {
+func (w *Drawer) Sift(
+	ctx context.Context, p *kernelspace.Program, x []float64, most int, factor Factor, values Values,
+) (out [][]float64, err error) {
 	if len(w.y) > shapedRows {
 		return nil, nil
 	}
 	s := w.sifting(p, x, factor)
+	s.values = values
 	raw, t := s.all[:len(s.p.Params)], params.Tree(s.p)
 	for i, in := range s.leaves {
 		if !w.seeks(s.p, in) {
@@ -135,6 +138,7 @@ type sifting struct {
 	all      []float64 // raw parameters of whole
 	noise    float64
 	factor   Factor
+	values   Values
 }
 
 func (w *Drawer) sifting(p *kernelspace.Program, x []float64, factor Factor) sifting {
@@ -215,12 +219,19 @@ func (s *sifting) score(
 	if chol == nil || chol.InverseTo(w) != nil {
 		return nil, nil, 0, nil
 	}
-	at := func(row int) []float64 { return x[row*s.dim : (row+1)*s.dim] }
-	for a := range rows {
-		level += (s.p.Eval(one, at(a), at(a), true) - s.p.Eval(none, at(a), at(a), true)) / float64(len(rows))
+	with, err := s.values(x, s.p, one)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	without, err := s.values(x, s.p, none)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	n := len(rows)
+	for a := range n {
+		level += (with[a*n+a] - without[a*n+a]) / float64(n)
 		for b := range a {
-			of := s.p.Eval(one, at(a), at(b), false) - s.p.Eval(none, at(a), at(b), false)
-			w.SetSym(a, b, (alpha.AtVec(a)*alpha.AtVec(b)-w.At(a, b))*of)
+			w.SetSym(a, b, (alpha.AtVec(a)*alpha.AtVec(b)-w.At(a, b))*(with[a*n+b]-without[a*n+b]))
 		}
 	}
 	return column, w, level, nil

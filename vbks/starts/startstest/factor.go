@@ -31,3 +31,17 @@ func Factor(t *testing.T) starts.Factor {
 		return &u, nil
 	}
 }
+
+// Values is k(X,X), entry by entry.
+func Values() starts.Values {
+	return func(x []float64, p *kernelspace.Program, raw []float64) ([]float64, error) {
+		n := len(x) / p.Dim
+		out := make([]float64, n*n)
+		for i := range n {
+			for j := range n {
+				out[i*n+j] = p.Eval(raw, x[i*p.Dim:(i+1)*p.Dim], x[j*p.Dim:(j+1)*p.Dim], i == j)
+			}
+		}
+		return out, nil
+	}
+}
