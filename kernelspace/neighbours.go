@@ -5,6 +5,7 @@ const (
 	RQToSE     = "rq-se"        // RQ replaced by SE, its limit as α grows
 	DropSum    = "drop-summand" // a sum without one summand, its limit as that variance falls
 	DropFactor = "drop-factor"  // a product without one factor, its limit as that factor becomes constant
+	Shared     = "shared"       // A×(B + C) of A×B + A′×C, where both have the same leaf A
 	DropChange = "drop-change"  // a change point's first or second kernel, its limit as the place leaves the data
 )
 
@@ -19,6 +20,7 @@ type Simplification struct {
 	// Dropped holds the original's leaves that are gone, or for RQToSE the one
 	// that was RQ; ascending.
 	Dropped []int
+	Kept    int // of Shared: the original's leaf that stands for the one that is gone
 }
 
 // Replacement is a kernel that differs from another one, the original, in one
@@ -34,6 +36,7 @@ type Replacement struct {
 // are listed, for their leaves correspond differently.
 func (e Expr) Simplifications() []Simplification {
 	var all []Simplification
+	kept := 0
 	e.edit(func(n *node, put func(kind string, changed *node)) {
 		switch n.kind {
 		case kindLeaf:
@@ -53,9 +56,18 @@ func (e Expr) Simplifications() []Simplification {
 			for i := range n.terms {
 				put(kind, combine(n.kind, without(n.terms, i)))
 			}
+			if n.kind == kindSum {
+				n.shares(func(leaf *node, changed *node) {
+					kept = leaf.tag
+					put(Shared, changed)
+				})
+			}
 		}
 	}, func(kind string, tree *node) {
 		s := Simplification{Kind: kind, Expr: Expr{tree.untagged()}, Leaves: tree.tags()}
+		if kind == Shared {
+			s.Kept = kept
+		}
 		gone := make([]bool, e.NumLeaves())
 		for i := range gone {
 			gone[i] = true
@@ -72,6 +84,28 @@ func (e Expr) Simplifications() []Simplification {
 		all = append(all, s)
 	})
 	return all
+}
+
+// shares offers what a sum is where two of its products share a leaf that both have, either's.
+func (n *node) shares(found func(leaf, changed *node)) {
+	for i, a := range n.terms {
+		for j, b := range n.terms {
+			if i == j || a.kind != kindProduct || b.kind != kindProduct {
+				continue
+			}
+			for k, leaf := range a.terms {
+				for l, other := range b.terms {
+					if leaf.kind != kindLeaf || other.kind != kindLeaf || compareNodes(leaf, other) != 0 {
+						continue
+					}
+					both := combine(kindSum, []*node{combine(kindProduct, without(a.terms, k)), combine(kindProduct, without(b.terms, l))})
+					terms := without(n.terms, max(i, j))
+					terms[min(i, j)] = combine(kindProduct, []*node{leaf, both})
+					found(leaf, combine(kindSum, terms))
+				}
+			}
+		}
+	}
 }
 
 // Replacements returns the kernels in which one leaf of e is replaced by
@@ -169,7 +203,7 @@ func NestedPairs(space []Expr) []Pair {
 		for _, s := range e.Simplifications() {
 			j, ok := index[s.Expr.ID()]
 			pair := Pair{General: i, Special: j}
-			if ok && s.Kind != DropFactor && !seen[pair] {
+			if ok && s.Kind != DropFactor && s.Kind != Shared && !seen[pair] {
 				seen[pair] = true
 				pairs = append(pairs, pair)
 			}

@@ -176,8 +176,9 @@ func (t *Trainer) reopen(ctx context.Context, e *Evaluation) error {
 	if n := len(plan.Enter) + plan.Waiting; n > 1 {
 		neighbours = fmt.Sprintf("%d neighbours", n)
 	}
-	e.Notices = slices.DeleteFunc(slices.Clone(e.Notices), func(n Notice) bool { return strings.HasPrefix(n.Text, grownUp) }) // it does not hold
-	e.Notices = append(e.Notices, Notice{Text: fmt.Sprintf("the space of kernels grows again: compared once more, its leaders have %s to try", neighbours)})
+	e.Notices = slices.DeleteFunc(slices.Clone(e.Notices), saysGrownUp) // it does not hold
+	text := fmt.Sprintf("the space of kernels grows again: compared once more, its leaders have %s to try", neighbours)
+	e.Notices = append(e.Notices, Notice{Text: text})
 	return nil
 }
 
@@ -408,7 +409,7 @@ func (t *Trainer) spread(ctx context.Context) (undo func()) {
 	if plan.Over && t.apart == 0 {
 		x.over, x.ended = true, t.evaluation
 		t.extra = max(t.extra, t.evaluation+1-t.base()-t.rung) // those that are left are compared once more
-		t.notices = append(slices.Clip(t.notices), Notice{Text: t.saysGrownUp(plan.Leaders)})
+		t.notices = append(slices.Clip(t.notices), Notice{Text: t.end(plan.Leaders)})
 	}
 	if len(plan.Leave)+len(plan.Enter) == 0 {
 		return undo
@@ -542,8 +543,10 @@ func (t *Trainer) relate() {
 // grownUp begins the notice that there is no more to try.
 const grownUp = "the space of kernels grows no more"
 
-// saysGrownUp says that there is no more to try, of so many leaders.
-func (t *Trainer) saysGrownUp(leaders int) string {
+func saysGrownUp(n Notice) bool { return strings.HasPrefix(n.Text, grownUp) }
+
+// end says that there is no more to try, of so many leaders.
+func (t *Trainer) end(leaders int) string {
 	first := fmt.Sprintf("the first %d", leaders)
 	if leaders == 1 {
 		first = "the first"

@@ -264,12 +264,12 @@ func TestSpaceGrowsAgain(t *testing.T) {
 		ended int
 		want  bool
 	}{{tr.evaluation - 1, true}, {tr.evaluation, false}, {tr.evaluation - 2, false}} {
-		twin, e := *tr, Evaluation{Notices: []Notice{{Text: tr.saysGrownUp(2)}, {Text: "another"}}}
+		twin, e := *tr, Evaluation{Notices: []Notice{{Text: tr.end(2)}, {Text: "another"}}}
 		twin.expansion.over, twin.expansion.ended = true, c.ended
 		if err := twin.reopen(t.Context(), &e); err != nil {
 			t.Fatal(err)
 		}
-		ended := slices.ContainsFunc(e.Notices, func(n Notice) bool { return strings.HasPrefix(n.Text, grownUp) }) // which is not said where it goes on
+		ended := slices.ContainsFunc(e.Notices, saysGrownUp) // which is not said where it goes on
 		if twin.growing() != c.want || len(e.Notices) != 2 || ended == c.want {
 			t.Errorf("ended after evaluation %d of %d: grows %v, %+v", c.ended, tr.evaluation, twin.growing(), e.Notices)
 		}

@@ -174,6 +174,9 @@ func TestNeighboursAreMutual(t *testing.T) {
 			for _, e := range all {
 				seen := map[string]bool{e.ID(): true}
 				for _, f := range g.Neighbours(e) {
+					if f.Kind == Share { // no step leads back
+						continue
+					}
 					if seen[f.Expr.ID()] {
 						t.Fatalf("%s has %s twice, or is its own", e.ID(), f.Expr.ID())
 					}
@@ -353,5 +356,20 @@ func TestNewRefuses(t *testing.T) {
 	g, err := New(parse(t, "SE+SE+SE", "CP(SE,SE)"), Options{Leaves: 2, Ratio: .5})
 	if err != nil || g.Leaves() != 3 || len(g.steps) != 1 {
 		t.Errorf("a space of three leaves with a change point gives %+v, %v", g, err)
+	}
+}
+
+// Products that have the same leaf are one step from where they share it.
+func TestNeighboursShareALeaf(t *testing.T) {
+	g := grammar(t, Options{Leaves: 6, Ratio: .5}, "RQ", "PER", "LIN")
+	for from, want := range map[string]string{"(PER*RQ+PER*RQ)*RQ": "(PER+PER)*RQ*RQ", "PER*LIN+LIN*RQ+RQ": "(PER+RQ)*LIN+RQ"} {
+		e := parse(t, from, want)
+		i := slices.IndexFunc(g.Neighbours(e[0]), func(n Neighbour) bool { return n.Expr.Equal(e[1].Canonical()) })
+		if i < 0 {
+			t.Fatalf("%s is no neighbour of %s", want, from)
+		}
+		if n := g.Neighbours(e[0])[i]; n.Kind != Share || n.From != "" || !strings.HasPrefix(n.Step(), "share ") {
+			t.Errorf("%s to %s: %+v, %s", from, want, n, n.Step())
+		}
 	}
 }

@@ -14,6 +14,7 @@ const (
 	Column   = "column"   // B → B on other columns; a change point along another one
 	Remove   = "remove"   // S + B, S × B, CP(S, B), CP(B, S) → S
 	ToChange = "change"   // S → CP(S, B), CP(B, S)
+	Share    = "share"    // A × B + A × C → A × (B + C)
 	Move     = "move"     // Remove, and Add or Multiply of the same leaf elsewhere
 )
 
@@ -44,8 +45,8 @@ const mostGrouped = 6
 // without e, in the order of their leaves and names. With S any part of e, which is
 // the whole, a leaf or what sums, products and change points are of, some terms of a sum or some factors of a
 // product among them where that has at most mostGrouped, and B any kind of leaf the steps are those of Add, Multiply, Replace,
-// Column, Remove and ToChange. So two kernels are neighbours of each other or not at all, but for those of such groups, and every
-// kernel can be reached from every other one.
+// Column, Remove and ToChange, and Share, which no step leads back from. So two kernels are neighbours of each other or not at all, but
+// for that and for those of such groups, and every kernel can be reached from every other one.
 func (g *Grammar) Neighbours(e kernelspace.Expr) []Neighbour {
 	e = e.Canonical()
 	seen := map[string]bool{e.ID(): true}
@@ -64,6 +65,12 @@ func (g *Grammar) Neighbours(e kernelspace.Expr) []Neighbour {
 			found(n)
 		})
 	})
+	leaves := e.Leaves()
+	for _, s := range e.Simplifications() {
+		if s.Kind == kernelspace.Shared {
+			found(Neighbour{Expr: s.Expr, Kind: Share, Leaf: leaves[s.Kept].ID()})
+		}
+	}
 	slices.SortStableFunc(out, func(a, b Neighbour) int { return kernelspace.Compare(a.Expr, b.Expr) })
 	return out
 }

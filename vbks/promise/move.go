@@ -114,7 +114,9 @@ func amplify(t *params.Term, by float64, of []square) {
 }
 
 // newPlace is where a neighbour, of a tree, has a leaf without which it is what the solution is without its own; false at a change.
-func (l *looked) newPlace(tree *params.Term, s kernelspace.Simplification, leaves []square, from kernelspace.Simplification) (p place, ok bool) {
+func (l *looked) newPlace(
+	tree *params.Term, s kernelspace.Simplification, leaves []square, from kernelspace.Simplification,
+) (p place, ok bool) {
 	of := make([]square, len(s.Leaves)+1)
 	for j, i := range s.Leaves {
 		of[i] = leaves[from.Leaves[j]]
@@ -131,4 +133,35 @@ func (l *looked) newPlace(tree *params.Term, s kernelspace.Simplification, leave
 	p.factor = isFactor(tree, leaf)
 	p.trace = math.Max(l.trace(l.k)-l.trace(p.rest), leastMoved*l.trace(l.k))
 	return p, true
+}
+
+// shared is what a neighbour gains in which two products of the solution share a leaf of one of them, mostly less than 0; 0 where
+// nothing can be said.
+func (l *looked) shared(w *desk, n *grow.Neighbour, compile compiler) float64 {
+	to, err := compile(n.Expr)
+	if err != nil {
+		return 0
+	}
+	tree := params.Tree(to.Own())
+	most := math.Inf(-1)
+	for _, s := range l.expr.Simplifications() {
+		if s.Kind != kernelspace.Shared || s.Expr.ID() != n.Expr.ID() {
+			continue
+		}
+		of := make([]square, len(s.Leaves))
+		for i, j := range s.Leaves {
+			of[i] = l.leaves[j]
+		}
+		k := value(tree, of)
+		if k == nil {
+			continue
+		}
+		floats.Scale(l.trace(l.k)/l.trace(k), k) // a variance may have been that of the leaf which is gone
+		nats, _ := l.noisy(w, k)
+		most = math.Max(most, nats)
+	}
+	if math.IsInf(most, -1) {
+		return 0
+	}
+	return most - l.best
 }

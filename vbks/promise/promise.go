@@ -165,6 +165,8 @@ func (l *looked) neighbour(ctx context.Context, w *desk, n *grow.Neighbour, comp
 		most = l.change(ctx, w, n, leaf, compile)
 	case grow.Move:
 		most = l.moved(w, n, leaf, compile)
+	case grow.Share:
+		most = l.shared(w, n, compile)
 	}
 	return resolution * math.Round(most/resolution)
 }

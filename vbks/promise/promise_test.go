@@ -447,3 +447,24 @@ func TestMovedToItsPlace(t *testing.T) {
 		t.Errorf("%s gains %v, want %v", want, gains[want], gain)
 	}
 }
+
+// Two products that share a leaf lose nothing where both have it alike, and much where not.
+func TestSharedLeavesLoseLittle(t *testing.T) {
+	const n, noise = 200, 0.05
+	g, p := grammar(t), program(t, "PER*SE+LIN*SE")
+	id := program(t, "(PER+LIN)*SE").Expr.ID()
+	for _, c := range []struct{ other, least, most float64 }{{3, -1.5, 0.5}, {0.5, math.Inf(-1), -10}} {
+		raw, first := leafwise(t, p, map[string][]float64{"PER": {0.5, 0.8, 0.9}, "LIN": {0.05, 1}, "SE": {1, 3}}), true
+		for i, q := range p.Params {
+			if q.Base == "SE" && q.Name == "lengthscale" && first {
+				raw[i], first = c.other, false
+			}
+		}
+		x, y := drawn(t, rand.New(rand.NewPCG(10, 8)), p, raw, n, noise)
+		r := promise.New(x, y, 1, starts.Summarise(x, y, 1), 1, promise.Most)
+		gains := r.Gains(t.Context(), promise.Solution{Program: p, Raw: raw, Noise: noise}, g.Neighbours(p.Expr), compile)
+		if v, ok := gains[id]; !ok || v < c.least || v > c.most {
+			t.Errorf("beside a length of 3 one of %v: %s gains %v", c.other, id, v)
+		}
+	}
+}

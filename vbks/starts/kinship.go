@@ -13,7 +13,9 @@ type Relation struct {
 	Pairs []int // for each leaf of the taker, the giver's leaf, −1 for none
 	Kind  RelationKind
 	Label string // the giver's id
-	Part  string // the id of what they have in common, where that is neither of them
+	// Shared are, of a taker that shares a leaf which the giver has twice, the giver's that is gone and the one that stands for it.
+	Shared []int
+	Part   string // the id of what they have in common, where that is neither of them
 }
 
 // RelationKind says which of two kernels has what the other has not.
@@ -47,8 +49,15 @@ func Kinship(space []kernelspace.Expr) [][]Relation {
 			for i, j := range s.Leaves {
 				up[j] = i
 			}
+			if s.Kind == kernelspace.Shared { // both begin as the one that is shared
+				up[s.Dropped[0]] = up[s.Kept]
+			}
 			out[g] = append(out[g], Relation{From: special, Pairs: up, Kind: Lift, Label: space[special].ID()})
-			out[special] = append(out[special], Relation{From: g, Pairs: s.Leaves, Kind: Restriction, Label: space[g].ID()})
+			down := Relation{From: g, Pairs: s.Leaves, Kind: Restriction, Label: space[g].ID()}
+			if s.Kind == kernelspace.Shared {
+				down.Shared = []int{s.Dropped[0], s.Kept}
+			}
+			out[special] = append(out[special], down)
 		}
 		for _, s := range e.Replacements(bases) {
 			giver, ok := index[s.Expr.ID()]

@@ -1,10 +1,13 @@
 package starts_test
 
 import (
+	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"example.com/kestrel/kernelspace"
+	"example.com/kestrel/vbks/params"
 	"example.com/kestrel/vbks/starts"
 	"example.com/kestrel/vbks/starts/startstest"
 )
@@ -60,6 +63,36 @@ func TestKinship(t *testing.T) {
 					t.Errorf("%s from %s: leaves %v", g.Exprs[taker].ID(), r.Label, r.Pairs)
 				}
 			}
+		}
+	}
+}
+
+// Where two products share a leaf, what shares it begins as one of them has it, and both begin as it is shared: the same function.
+func TestTransplantsOfASharedLeaf(t *testing.T) {
+	programs, kin := compiled(t, "(PER+SE)*RQ", "PER*RQ+RQ*SE")
+	w := starts.NewDrawer([]float64{0, 1, 2, 3}, []float64{1, -1, 1, -1}, 1,
+		starts.Options{Floor: 1e-6, Scales: starts.Summarise([]float64{0, 1, 2, 3}, []float64{1, -1, 1, -1}, 1), Seed: 1})
+	shared := []float64{0.4, 0.7, 0.9, 0.3, 2, 1, 5, 0.6}
+	twice := []float64{0.4, 0.7, 0.9, 1, 5, 0.6, 0.3, 5, 0.6, 1, 2}
+	for taker, c := range [][2][]float64{{twice, shared}, {shared, twice}} {
+		giver := 1 - taker
+		i := slices.IndexFunc(kin[taker], func(r starts.Relation) bool { return r.From == giver })
+		if i < 0 {
+			t.Fatalf("%s is no kin of %s", programs[giver].ID, programs[taker].ID)
+		}
+		rng := rand.New(rand.NewPCG(1, 1))
+		found := false
+		for _, x := range w.Transplant(kin[taker][i], programs[giver], programs[taker], params.Free(programs[giver], c[0], 0.1, 1e-6), nil, rng) {
+			raw, _ := params.Raw(programs[taker], x, 1e-6)
+			same := true
+			for _, at := range []float64{0.3, 1.7} {
+				a, b := programs[giver].Eval(c[0], []float64{0}, []float64{at}, false), programs[taker].Eval(raw, []float64{0}, []float64{at}, false)
+				same = same && math.Abs(a-b) < 1e-9
+			}
+			found = found || same
+		}
+		if !found {
+			t.Errorf("%s has no start with the function of %s", programs[taker].ID, programs[giver].ID)
 		}
 	}
 }

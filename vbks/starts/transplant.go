@@ -19,6 +19,10 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 	giver, taker = giver.Own(), taker.Own()
 	from, noise := params.Raw(giver, x, w.floor)
 	fromLeaves, toLeaves := params.Leaves(giver), params.Leaves(taker)
+	if len(r.Shared) > 0 {
+		from = slices.Clone(from)
+		passOn(giver, from, fromLeaves, r.Shared[0], r.Shared[1])
+	}
 	raw := make([]float64, len(taker.Params))
 	if own != nil {
 		raw, _ = params.Raw(taker, own, w.floor)
@@ -148,6 +152,21 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 		emit(nil)
 	}
 	return out
+}
+
+// passOn gives the variance of a leaf that is gone, as far as it is not that of the one which stands for it, to another factor of its
+// product.
+func passOn(p *kernelspace.Program, raw []float64, leaves []*kernelspace.Instr, gone, kept int) {
+	product, _ := enclosing(params.Tree(p), []int{gone})
+	if product == nil {
+		return
+	}
+	for _, a := range product.Args {
+		if a.Leaf != gone {
+			a.Amplify(raw, raw[leaves[gone].Off]/raw[leaves[kept].Off])
+			return
+		}
+	}
 }
 
 // copyLeaf copies the parameters that two leaves have in common, in order; those of columns, where the giver has the same
