@@ -136,7 +136,7 @@ func about(m *modelfile.Model) string {
 	for _, k := range m.Frozen.Kernels {
 		states += len(k.States)
 	}
-	return fmt.Sprintf("%s at %s, %s", words.Count(len(m.Frozen.Kernels), "kernel"), words.Count(states, "set")+" of hyperparameters",
+	return fmt.Sprintf("%s at %s of hyperparameters, %s", words.Count(len(m.Frozen.Kernels), "kernel"), words.Count(states, "set"),
 		words.Count(m.Inducing(), "inducing input"))
 }
 

@@ -409,7 +409,7 @@ func (t *Trainer) spread(ctx context.Context) (undo func()) {
 	if plan.Over && t.apart == 0 {
 		x.over, x.ended = true, t.evaluation
 		t.extra = max(t.extra, t.evaluation+1-t.base()-t.rung) // those that are left are compared once more
-		t.notices = append(slices.Clip(t.notices), Notice{Text: t.end(plan.Leaders)})
+		t.notices = append(slices.Clip(t.notices), Notice{Text: t.endOfGrowth(plan.Leaders)})
 	}
 	if len(plan.Leave)+len(plan.Enter) == 0 {
 		return undo
@@ -543,10 +543,11 @@ func (t *Trainer) relate() {
 // grownUp begins the notice that there is no more to try.
 const grownUp = "the space of kernels grows no more"
 
+// saysGrownUp reports whether a notice is that one.
 func saysGrownUp(n Notice) bool { return strings.HasPrefix(n.Text, grownUp) }
 
-// end says that there is no more to try, of so many leaders.
-func (t *Trainer) end(leaders int) string {
+// endOfGrowth says that there is no more to try, of so many leaders.
+func (t *Trainer) endOfGrowth(leaders int) string {
 	first := fmt.Sprintf("the first %d", leaders)
 	if leaders == 1 {
 		first = "the first"

@@ -264,7 +264,7 @@ func TestSpaceGrowsAgain(t *testing.T) {
 		ended int
 		want  bool
 	}{{tr.evaluation - 1, true}, {tr.evaluation, false}, {tr.evaluation - 2, false}} {
-		twin, e := *tr, Evaluation{Notices: []Notice{{Text: tr.end(2)}, {Text: "another"}}}
+		twin, e := *tr, Evaluation{Notices: []Notice{{Text: tr.endOfGrowth(2)}, {Text: "another"}}}
 		twin.expansion.over, twin.expansion.ended = true, c.ended
 		if err := twin.reopen(t.Context(), &e); err != nil {
 			t.Fatal(err)

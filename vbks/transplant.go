@@ -138,7 +138,7 @@ func (u *unit) transplant(ctx context.Context) error {
 			}
 			quiet := rel.Kind == starts.Lift || rel.Kind == starts.Cousin
 			all := u.drawer.Transplant(rel, u.models[rel.From].program, m.program, g.X, f.Best.X, rng)
-			if u.order.Sparing && len(all) > 1 { // what changes nothing, and the taker's own
+			if u.order.Sparing && len(all) > 1 { // what changes nothing, and what the taker has, if it has
 				all = append(all[:1], all[len(all)-1])
 			}
 			for j, x := range all {

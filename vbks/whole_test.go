@@ -359,3 +359,17 @@ func TestExploreApart(t *testing.T) {
 		}
 	}
 }
+
+// Where all rows are inducing inputs the evidence is what has been found, with nothing open, but for white noise.
+func TestEvidenceOfAllRowsIsExact(t *testing.T) {
+	s := quickSettings("collapsed")
+	s.Inducing = 40
+	tr := trainerOn(t, 1, nil, trainingSeries(3, 40), s, "SE+LIN", "PER", "SE+WN")
+	train(t, tr)
+	for _, k := range tr.Last().Kernels {
+		exact := k.Evidence != nil && k.Evidence.Lower == k.ELBO && k.Evidence.Upper == k.ELBO
+		if white := k.ID == "SE+WN"; exact == white {
+			t.Errorf("%s: evidence %+v, found %v", k.ID, k.Evidence, k.ELBO)
+		}
+	}
+}

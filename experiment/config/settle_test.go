@@ -188,3 +188,30 @@ func settled(t *testing.T, table, key, value string) (c Config, d *datasets.Data
 	c.SettleData(d)
 	return c, d, strings.Join(d.Notices[before:], "\n")
 }
+
+// Kernels that are stated, by a list or for a series, have half of the prior of a space that grows, those of a list that the program has
+// made for a table none; what is said of it stays.
+func TestShareOfWhatIsStated(t *testing.T) {
+	rng, table, series := rand.New(rand.NewPCG(6, 2)), &strings.Builder{}, &strings.Builder{}
+	table.WriteString("a,b,y\n")
+	series.WriteString("month,y\n")
+	for i := range 60 {
+		fmt.Fprintf(table, "%.4f,%.4f,%.4f\n", rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64())
+		fmt.Fprintf(series, "%d,%.4f\n", i, rng.NormFloat64())
+	}
+	for _, c := range []struct {
+		csv, key, value string
+		want            float64
+	}{
+		{table.String(), "kernels.grow_stated", "", 0},
+		{table.String(), "kernels.grow_stated", "0.3", 0.3},
+		{table.String(), "kernels.expressions", "SE[a]+SE[b],LIN[a]", 0.5},
+		{series.String(), "kernels.grow_stated", "", 0.5},
+		{series.String(), "kernels.grow_stated", "0", 0},
+	} {
+		if cfg, _, _ := settled(t, c.csv, c.key, c.value); cfg.Settings.Growth.Stated != c.want {
+			columns, _, _ := strings.Cut(c.csv, "\n")
+			t.Errorf("%s, %s = %q: %v", columns, c.key, c.value, cfg.Settings.Growth.Stated)
+		}
+	}
+}

@@ -343,6 +343,10 @@ func TestReportOnTiesAndFailures(t *testing.T) {
 	d = reportOn(t, made(t, record.Kernel{ID: "SE", Status: vbks.Live, Fit: fit(2, .1, 0, -20, 2.5, false)},
 		record.Kernel{ID: "RQ", Status: vbks.Live, Fit: fit(1, .9, 1, -10, 0, true)}))
 	d.has(t, "RQ leads with q* = 0.900 of the belief (1.000 by Bayes’ rule), 10.0 nats ± 2.5 ahead of SE.")
+	small, large := fit(2, .1, 0, -20, 2.5, false), fit(1, .9, 1, -10, 0, true)
+	small.Prior, large.Prior = -3, -5.5
+	d = reportOn(t, made(t, record.Kernel{ID: "SE", Status: vbks.Live, Fit: small}, record.Kernel{ID: "RQ", Status: vbks.Live, Fit: large}))
+	d.has(t, "|2|SE||||0.1000|0.0000|10.00|+2.50|2.50|||", "prior is by how many nats")
 	reportOn(t, made(t, record.Kernel{ID: "SE", Status: vbks.Failed, Reason: "no"})).has(t, "No kernel is left.", "|failed|1|no|SE|")
 }
 

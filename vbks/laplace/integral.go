@@ -238,7 +238,7 @@ type integral struct {
 	rounds   [][]proposal // those of every round
 	points   [][]float64
 	logs     []float64
-	drawnAt  []float64 // log densities of their rounds' proposals at the points, as far as they have been asked for
+	drawnAt  []float64 // log densities of their rounds' proposals at the points, which stay, as far as they have been asked for
 	scratch  []float64
 	followed bool // the last round has shown where else to draw
 }

@@ -20,7 +20,6 @@ func (w *Drawer) Transplant(r Relation, giver, taker *kernelspace.Program, x, ow
 	from, noise := params.Raw(giver, x, w.floor)
 	fromLeaves, toLeaves := params.Leaves(giver), params.Leaves(taker)
 	if len(r.Shared) > 0 {
-		from = slices.Clone(from)
 		passOn(giver, from, fromLeaves, r.Shared[0], r.Shared[1])
 	}
 	raw := make([]float64, len(taker.Params))

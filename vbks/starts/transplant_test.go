@@ -220,3 +220,20 @@ func TestTransplantsOfLevels(t *testing.T) {
 		}
 	}
 }
+
+// A product that contains the giver begins with the giver's function and, once, with what it has found itself of the rest.
+func TestLiftKeepsTheOwnFactor(t *testing.T) {
+	g := startstest.NewGraft(t, 2, 1)
+	programs, kin := compiled(t, "PER", "PER*SE")
+	i := slices.IndexFunc(kin[1], func(r starts.Relation) bool { return r.From == 0 && r.Kind == starts.Lift })
+	own := []float64{0.3, 2, 5, 1, 0.123}
+	out := g.Transplant(kin[1][i], programs[0], programs[1], params.Free(programs[0], []float64{0.8, 0.6, 0.9}, 0.1, g.Floor),
+		params.Free(programs[1], own, 0.2, g.Floor), rand.New(rand.NewPCG(3, 1)))
+	raw, _ := params.Raw(programs[1], out[len(out)-1], g.Floor)
+	for j, want := range []float64{0.8, 0.6, 0.9, 1, 0.123} {
+		if math.Abs(raw[j]/want-1) > 1e-9 {
+			t.Errorf("the last of %d starts is %v", len(out), raw)
+			break
+		}
+	}
+}
