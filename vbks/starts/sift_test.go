@@ -83,7 +83,7 @@ func TestSiftHasDetailsOfAHundredth(t *testing.T) {
 	for trial := range 3 {
 		x, y := drawn(t, rng, p, []float64{0.003, 0.014, period, 1, 1, 0.5, 4}, n, noise)
 		w := starts.NewDrawer(x, y, 1, starts.Options{Inducing: n, Floor: 1e-6, Scales: starts.Summarise(x, y, 1), Seed: 1})
-		missed := params.Free(p, []float64{0.002, 1.3, 19, 1, 1, 0.5, 4}, 6*noise, 1e-6)
+		missed := params.Free(p, []float64{0.03, 1.3, 19, 1, 1, 0.5, 4}, 6*noise, 1e-6)
 		out, err := w.Sift(t.Context(), p, missed, 6, startstest.Factor(t), startstest.Values())
 		must.OK(t, err)
 		best, had := math.Inf(-1), evidence(t, p, missed, x, y, 1e-6)
