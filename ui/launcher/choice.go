@@ -307,9 +307,9 @@ func (c *choice) splitText(d *datasets.Summary) string {
 // growthText says in words whether the space grows.
 func (c *choice) growthText() string {
 	if c.grows {
-		return "yes: neighbours of the best kernels come, the least leave"
+		return "yes: neighbours of the best come"
 	}
-	return "no: the kernels that are stated"
+	return "no: kernels as they are"
 }
 
 // turnDevice chooses the next device.
